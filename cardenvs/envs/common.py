@@ -1,0 +1,54 @@
+"""What the environments share: seeds, spaces and actions, checked."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from cardenvs import registry
+from cardenvs.core.game import Game
+from cardenvs.errors import InvalidAction, InvalidOption, InvalidSeed
+
+
+def find_game(game: str | Game) -> Game:
+    """A game by its id; a `Game` is itself."""
+    return game if isinstance(game, Game) else registry.find(game)
+
+
+def observation_space(game: Game) -> spaces.Box:
+    """The space of one observation, int8 of shape (game.observation.size,)."""
+    return spaces.Box(0, 1, (game.observation.size,), np.int8)
+
+
+def mask_space(game: Game) -> spaces.Box:
+    """The space of one action mask, int8 of shape (game.actions.size,)."""
+    return spaces.Box(0, 1, (game.actions.size,), np.int8)
+
+
+def lane_words(seed: Any, lanes: int) -> tuple[int, np.ndarray]:
+    """The seed to report (drawn from the operating system if it is None), and the words of so many lanes (G-08)."""
+    if seed is None:
+        seed = np.random.SeedSequence().entropy
+    elif isinstance(seed, bool | np.bool_) or not hasattr(seed, "__index__") or operator.index(seed) < 0:
+        raise InvalidSeed(f"seed={seed!r} is not allowed: it must be a whole number from 0, or None")
+    seed = operator.index(seed)
+    return seed, np.random.SeedSequence(seed).generate_state(lanes, np.uint64)
+
+
+def action_number(action: Any) -> int:
+    """An action id as an int; raises `InvalidAction` if it is not a whole number."""
+    if not isinstance(action, bool | np.bool_):
+        try:
+            return operator.index(action)
+        except TypeError:
+            pass
+    raise InvalidAction(f"an action is a whole number (its id), not {action!r} of type {type(action).__name__}")
+
+
+def reset_deck(game: Game, reset_options: dict | None, num_players: int, options: dict[str, Any]) -> np.ndarray:
+    """Card ids of the deck in reset options; empty if there is none."""
+    unknown = sorted(set(reset_options or {}) - {"deck"})
+    if unknown:
+        raise InvalidOption(f"reset has no option {', '.join(map(repr, unknown))}; it takes 'deck', a list of card texts")
+    return game.deck_ids((reset_options or {}).get("deck"), num_players, options)
