@@ -5,8 +5,21 @@ stand for the game's kernels. A loop over `lanes` touches those rows alone, so t
 `view` is working space of one record.
 """
 
+from typing import Any
+
 from cardenvs.core.jit import Floats, Grid8, Grid64, States, Vector8, Vector64, Words
 from cardenvs.core.rng import below, next_word
+
+# The game's kernels; a game's own stand in their place when the loops are bound.
+deal: Any = None
+legal_actions: Any = None
+step: Any = None
+hide: Any = None
+resample: Any = None
+observe: Any = None
+scores: Any = None
+choose_easy: Any = None
+choose_strong: Any = None
 
 EXTERNAL = -1
 """In place of a policy's number: the seat is played from outside."""
@@ -118,7 +131,10 @@ def step_lanes(
     truncated: Vector8,
     final_scores: Grid64,
 ):
-    """One legal decision in each of `lanes`, and what the next seat to act sees; with `restart` a game that ends is followed by the next."""
+    """One legal decision in each of `lanes`, and what the next seat to act sees.
+
+    With `restart`, a game that ends is followed by the next of its lane.
+    """
     no_deck = actions[:0]
     for i in lanes:
         state = states[i]
