@@ -21,8 +21,9 @@ from typing import Any
 import numba
 import numba.extending
 import numpy as np
-from numba import config, float64, int8, int64, uint64
+from numba import float64, int8, int64, uint64
 
+config: Any = numba.config
 DISABLED = bool(config.DISABLE_JIT)
 
 kernel = numba.njit(nogil=True, error_model="numpy")
@@ -61,38 +62,34 @@ else:
     @inline
     def put_ones(out, at, ones):
         """Set `ones` of the eight features of the int8 array `out` from place `at` on, and clear the rest of them."""
-        _store_word(out, at, _ONES[ones])
+        _store_word(out, at, _ONES[ones])  # type: ignore[call-arg]
 
 
-class States:
+class States(np.ndarray):
     """Annotation: game records of shape (k,), of the bound game's dtype."""
 
 
-class Grid8:
+class Grid8(np.ndarray):
     """Annotation: int8 of shape (rows, n)."""
 
 
-class Vector8:
+class Vector8(np.ndarray):
     """Annotation: int8 of shape (k,)."""
 
 
-class Vector64:
+class Vector64(np.ndarray):
     """Annotation: int64 of shape (k,)."""
 
 
-class Grid64:
+class Grid64(np.ndarray):
     """Annotation: int64 of shape (rows, k)."""
 
 
-class Words:
+class Words(np.ndarray):
     """Annotation: uint64 of shape (k,), generator words."""
 
 
-class GridWords:
-    """Annotation: uint64 of shape (rows, k), generator words."""
-
-
-class Floats:
+class Floats(np.ndarray):
     """Annotation: float64 of shape (rows, k)."""
 
 
@@ -102,7 +99,6 @@ _NUMBA_TYPES = {
     Vector64: int64[::1],
     Grid64: int64[:, ::1],
     Words: uint64[::1],
-    GridWords: uint64[:, ::1],
     Floats: float64[:, ::1],
     int: int64,
 }

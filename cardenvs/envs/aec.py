@@ -14,6 +14,7 @@ from cardenvs.envs import record
 from cardenvs.envs.common import action_number, find_game, lane_words, mask_space, observation_space, reset_deck
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
 
+RENDER_MODES = ["ansi", "human"]
 _LANE = np.zeros(1, np.int64)
 _SET_BY_RESET = {"agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"}
 
@@ -51,7 +52,7 @@ class CardEnv(AECEnv):
             "is_parallelizable": False,
             "render_fps": 4,
         }
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+        if render_mode is not None and render_mode not in RENDER_MODES:
             raise InvalidOption(f"render_mode={render_mode!r} is not allowed: it must be None or 'ansi' or 'human'")
         if illegal_action not in ("raise", "loss"):
             raise InvalidOption(f"illegal_action={illegal_action!r} is not allowed: it must be 'raise' or 'loss'")
@@ -60,7 +61,7 @@ class CardEnv(AECEnv):
         self.num_players = int(self._blank["num_seats"][0])
         self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        box = {"observation": observation_space(self.game), "action_mask": mask_space(self.game)}
+        box: dict[str, spaces.Space] = {"observation": observation_space(self.game), "action_mask": mask_space(self.game)}
         self.observation_spaces = {agent: spaces.Dict(copy.deepcopy(box)) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self.game.actions.size) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (self.game.max_seats * self.game.observation.size,), np.int8)
@@ -116,7 +117,7 @@ class CardEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
 
     def step(self, action: Any) -> None:

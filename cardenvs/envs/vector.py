@@ -2,6 +2,7 @@
 
 import copy
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -126,7 +127,7 @@ class CardVectorEnv:
 
     def _run(self, loop: str, lanes: np.ndarray, before: tuple, after: tuple) -> None:
         """Call a loop over `lanes`, in as many slices as there are threads."""
-        function = getattr(self.game.loops, loop)
+        function: Callable[..., None] = getattr(self.game.loops, loop)
         if self.threads == 1:
             function(self.states, lanes, *before, self._views[0], *after)
             return

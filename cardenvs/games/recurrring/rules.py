@@ -30,7 +30,8 @@ FIELDS = [
     ("hand", np.int8, (MAX_SEATS, 10)),  # cards by value; in a view, of other seats the known ones only
     ("known", np.int8, (MAX_SEATS, 10)),  # of these, the ones that everybody saw being taken
     ("pile", np.int8, (MAX_SEATS, 10)),  # scored, face up
-    ("unseen", np.int8, 10),  # in a view: cards of which the viewer does not know where they are, all in other hands
+    ("hidden", np.int8, 10),  # in all hands together, cards that nobody saw being taken
+    ("unseen", np.int8, 10),  # in a view: those of them that are not the viewer's own
     ("face_down_value", np.int8, MAX_SEATS),  # of the cards taken when the hand was emptied, or -1
     ("face_down_count", np.int8, MAX_SEATS),
 ]
@@ -62,6 +63,7 @@ def deal_game(state, deck):
     for i in range(len(cards)):
         state.hand[i % seats, cards[i]] += 1
         state.hand_size[i % seats] += 1
+    state.hidden[:] = counts
     state.known[:] = 0
     state.pile[:] = 0
     state.face_down_value[:] = -1
@@ -140,6 +142,7 @@ def put_on_table(state, seat, value, count):
     """Cards leave the hand and become the table cards; those known to be in the hand go first."""
     state.hand[seat, value] -= count
     state.hand_size[seat] -= count
+    state.hidden[value] -= max(0, count - state.known[seat, value])
     state.known[seat, value] = max(0, state.known[seat, value] - count)
     state.table_value = value
     state.table_count = count
@@ -206,17 +209,14 @@ def end_game(state):
 
 @jit.kernel
 def hide(view):
-    """Only the own hand is seen; from it follows what is unseen."""
-    view.unseen[:] = COUNTS[view.num_seats]
-    if view.table_value >= 0:
-        view.unseen[view.table_value] -= view.table_count
+    """Only the own hand is seen; of the others, the cards that all saw being taken."""
+    viewer = view.viewer
+    for value in range(10):
+        view.unseen[value] = view.hidden[value] + view.known[viewer, value] - view.hand[viewer, value]
     for seat in range(view.num_seats):
-        if seat != view.viewer:
-            view.hand[seat, :] = view.known[seat]
-        for value in range(10):
-            view.unseen[value] -= view.hand[seat, value] + view.pile[seat, value]
-        if view.face_down_value[seat] >= 0:
-            view.unseen[view.face_down_value[seat]] -= view.face_down_count[seat]
+        if seat != viewer:
+            for value in range(10):
+                view.hand[seat, value] = view.known[seat, value]
 
 
 @jit.kernel
