@@ -139,7 +139,8 @@ def step_lanes(
     for i in lanes:
         state = states[i]
         advance(state, actions[i])
-        rewards[i] = state.rewards
+        for seat in range(state.num_seats):
+            rewards[i, seat] = state.rewards[seat]
         terminated[i] = state.terminated
         truncated[i] = state.truncated
         final_scores[i] = 0
@@ -149,6 +150,12 @@ def step_lanes(
                 start_game(states, i, blank, no_deck)
         write_turn(states, i, view, observation[i], mask[i])
         seats[i] = state.seat
+
+
+def choose_lanes(lanes: Vector64, mask: Grid8, words: Words, actions: Vector64):
+    """A random legal action for each of `lanes`, with the generators `words[i]`."""
+    for i in lanes:
+        actions[i] = choose_random(mask[i], words[i : i + 1])
 
 
 def step_one(states: States, action: int, view: States, observation: Vector8, mask: Vector8) -> int:

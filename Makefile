@@ -1,0 +1,42 @@
+# Each target works as the first command on a fresh machine with Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test test-slow lint bench docs clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /: /'
+
+demo: .venv/ready  ## train ReCURRRing for two minutes, evaluate, show the table and where the plots lie
+	$(BIN)/python -m experiments.demo
+
+test: .venv/ready  ## all tests but the slow ones
+	$(BIN)/python -m pytest
+
+test-slow: .venv/ready  ## the slow tests: training to a strength, long series
+	$(BIN)/python -m pytest -m slow -n 2
+
+lint: .venv/ready  ## format, linter, type checker
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/peers  ## decisions per second, compile and import times, next to other suites
+	$(BIN)/python -m experiments.benchmark
+
+docs: .venv/ready  ## write the generated tables
+	$(BIN)/python -m tests.tables --write
+
+clean:  ## remove the virtual environment and all caches
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[train,dev]'
+	@touch $@
+
+.venv/peers: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers]' || echo "some peers cannot be installed here: measured without them"
+	@touch $@
