@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from cardenvs.registry import find, games, register
+from cardenvs.registry import find, game_ids, register
 
 if TYPE_CHECKING:
     from cardenvs.envs.aec import CardEnv
     from cardenvs.envs.vector import CardVectorEnv
 
-__all__ = ["find", "games", "make", "make_vec", "register", "replay"]
+__all__ = ["find", "game_ids", "make", "make_vec", "register", "replay"]
 
 
 def make(game_id: str, num_players: int | None = None, **options: Any) -> "CardEnv":

@@ -16,7 +16,7 @@ _MODULES = {
 }
 
 
-def games() -> tuple[str, ...]:
+def game_ids() -> tuple[str, ...]:
     """The ids of all games."""
     return tuple(_MODULES)
 

@@ -45,8 +45,8 @@ def replay(saved: dict[str, Any] | str, moves: int | None = None) -> "CardEnv":
         raise ReplayError(f"this is no record of a game: {error}") from error
     if missing := sorted(_KEYS - set(saved)):
         raise ReplayError(f"this is no record of a game: it lacks {', '.join(missing)}")
-    if saved["game"] not in registry.games():
-        raise ReplayError(f"the record is of {saved['game']}; this version plays {', '.join(registry.games())}")
+    if saved["game"] not in registry.game_ids():
+        raise ReplayError(f"the record is of {saved['game']}; this version plays {', '.join(registry.game_ids())}")
     try:
         env = CardEnv(saved["game"], saved["num_players"], illegal_action=saved["illegal_action"], **saved["options"])
         env.states["seeds"] = np.uint64(int(saved["lane_word"]))
