@@ -33,7 +33,7 @@ from cardenvs.envs.common import lane_words
 class Arguments:
     """What to measure."""
 
-    games: list[str] = field(default_factory=lambda: list(cardenvs.games()))
+    games: list[str] = field(default_factory=lambda: list(cardenvs.game_ids()))
     """Ids of games."""
     num_players: int = 4
     """Seats, where the game allows so many."""

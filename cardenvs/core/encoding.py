@@ -1,5 +1,6 @@
 """Codes of observations: kernels that write 0/1 features, and tables that name and read them again."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from cardenvs.errors import InvalidAction
 def put_one_hot(out, at, size, value):
     """Set feature `value` of `size` (none if it is negative, the last if it is beyond); returns the place after them."""
     if value >= 0:
-        out[at + min(value, size - 1)] = 1
+        out[at + min(np.int64(value), size - 1)] = 1
     return at + size
 
 
@@ -86,19 +87,21 @@ class Section:
 
     def decode(self, features: np.ndarray) -> Any:
         """The value that `features` (int8 of shape (length,)) stand for; a list if there are several entries."""
-        values = [self._entry(bits) for bits in np.split(features.astype(int), np.cumsum(self.sizes)[:-1])]
+        bits = features.tolist()
+        ends = itertools.accumulate(self.sizes)
+        values = [self._entry(bits[end - size : end]) for size, end in zip(self.sizes, ends, strict=True)]
         return values[0] if len(values) == 1 else values
 
-    def _entry(self, bits: np.ndarray) -> Any:
+    def _entry(self, bits: list[int]) -> Any:
         match self.code:
             case "one-hot":
-                if not bits.any():
+                if 1 not in bits:
                     return None
-                return self.labels[bits.argmax()] if self.labels else int(bits.argmax())
+                return self.labels[bits.index(1)] if self.labels else bits.index(1)
             case "count":
-                return self.low + self.step * int(bits.sum())
+                return self.low + self.step * sum(bits)
             case "binary":
-                return int((bits << np.arange(len(bits))).sum())
+                return sum(bit << place for place, bit in enumerate(bits))
             case "flag":
                 return bool(bits[0])
 

@@ -144,7 +144,7 @@ def _cache_folder(name: str, sources: tuple[Path, ...]) -> Path | None:
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
     except (OSError, RuntimeError) as error:
-        _warn_uncached(str(error))
+        _warn_uncached(getattr(error, "strerror", None) or str(error))
         return None
     _forget_old(base, name)
     return folder

@@ -11,12 +11,12 @@ from cardenvs.core import loops
 from cardenvs.core.game import Game
 from cardenvs.core.state import new_states
 from cardenvs.envs import record
-from cardenvs.envs.common import action_number, find_game, lane_words, mask_space, observation_space, reset_deck
+from cardenvs.envs.common import action_number, check_layout, find_game, lane_words, mask_space, observation_space, reset_deck
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
 
 RENDER_MODES = ["ansi", "human"]
 _LANE = np.zeros(1, np.int64)
-_SET_BY_RESET = {"agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"}
+_SET_BY_RESET = {"agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"}
 
 
 class CardEnv(AECEnv):
@@ -256,6 +256,10 @@ class CardEnv(AECEnv):
                 twin.__dict__[name] = self.__dict__[name].copy()
             twin.infos = {agent: {} for agent in self.infos}
         return twin
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        check_layout(saved["game"], saved["states"])
+        self.__dict__.update(saved)
 
     def record(self) -> dict[str, Any]:
         """The game so far as plain JSON values, for `cardenvs.replay`."""

@@ -8,7 +8,7 @@ from gymnasium import spaces
 
 from cardenvs import registry
 from cardenvs.core.game import Game
-from cardenvs.errors import InvalidAction, InvalidOption, InvalidSeed
+from cardenvs.errors import InvalidAction, InvalidSeed, ReplayError
 
 
 def find_game(game: str | Game) -> Game:
@@ -47,8 +47,13 @@ def action_number(action: Any) -> int:
 
 
 def reset_deck(game: Game, reset_options: dict | None, num_players: int, options: dict[str, Any]) -> np.ndarray:
-    """Card ids of the deck in reset options; empty if there is none."""
-    unknown = sorted(set(reset_options or {}) - {"deck"})
-    if unknown:
-        raise InvalidOption(f"reset has no option {', '.join(map(repr, unknown))}; it takes 'deck', a list of card texts")
+    """Card ids of the deck in reset options; empty if there is none. Other keys are ignored: PettingZoo's API test gives one."""
     return game.deck_ids((reset_options or {}).get("deck"), num_players, options)
+
+
+def check_layout(game: Game, states: np.ndarray) -> None:
+    """Raise `ReplayError` if records that were pickled have other fields than this version's."""
+    saved, now = ({name: str(dtype[name]) for name in dtype.names or ()} for dtype in (states.dtype, game.state))
+    if list(saved.items()) != list(now.items()):
+        changed = sorted(name for name in saved | now if saved.get(name) != now.get(name)) or ["their order"]
+        raise ReplayError(f"this table of {game.id} was saved by another version: its record differs in {', '.join(changed)}")

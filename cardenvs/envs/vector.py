@@ -10,7 +10,7 @@ import numpy as np
 
 from cardenvs.core.game import Game
 from cardenvs.core.state import new_states
-from cardenvs.envs.common import find_game, lane_words, mask_space, observation_space
+from cardenvs.envs.common import check_layout, find_game, lane_words, mask_space, observation_space
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
 
 
@@ -142,6 +142,10 @@ class CardVectorEnv:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        check_layout(saved["game"], saved["states"])
+        self.__dict__.update(saved)
 
     def clone(self) -> "CardVectorEnv":
         """An independent copy: same games, same future chance."""

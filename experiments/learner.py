@@ -1,0 +1,161 @@
+"""The learner: MaskablePPO with its network, and copies of its policy that play."""
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.utils import LinearSchedule
+
+from agents.network import choose
+from cardenvs.core.game import Game
+from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Settings of the learner and its tables."""
+
+    tables: int = 1024
+    steps: int = 32
+    """Choices at each table between two updates."""
+    minibatch: int = 8192
+    epochs: int = 3
+    layers: tuple[int, ...] = (128, 128)
+    """Sizes of the layers that policy and value share."""
+    learning_rate: tuple[float, float] = (1e-3, 0.0)
+    """At the start and at the end; linear in between."""
+    entropy: tuple[float, float] = (0.05, 0.01)
+    """Coefficient of the entropy bonus, at the start and at the end."""
+    gamma: float = 1.0
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+
+    pool: tuple[str, ...] = ("easy", "strong")
+    """Compiled players in the opponent pool."""
+    snapshots: int = 8
+    """Earlier policies in the pool, the latest so many."""
+    pool_share: float = 0.2
+    """Share of the tables where an opponent from the pool holds some of the seats."""
+
+    threads: int = 1
+    """Threads of PyTorch. More than one is slower where other programs use the cores."""
+    device: str = "cpu"
+    """Of PyTorch. Networks of this size are faster on the CPU."""
+
+
+class Trunk(BaseFeaturesExtractor):
+    """The layers that policy and value share; after each follows a ReLU."""
+
+    def __init__(self, observation_space: spaces.Space, sizes: Sequence[int]):
+        super().__init__(observation_space, sizes[-1])
+        inputs = [spaces.flatdim(observation_space), *sizes]
+        layers = [torch.nn.Linear(*shape) for shape in itertools.pairwise(inputs)]
+        self.net = torch.nn.Sequential(*[part for layer in layers for part in (layer, torch.nn.ReLU())])
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features (k, sizes[-1]) of observations (k, n)."""
+        return self.net(observations)
+
+
+class Snapshot:
+    """A copy of a learner's policy as it is now; a `BatchAgent` that draws its actions, or with `greedy` takes the likeliest."""
+
+    def __init__(self, layers: Mapping[str, torch.Tensor], greedy: bool = False):
+        self.name = "learner"
+        self.greedy = greedy
+        self.layers = {name: tensor.detach().cpu().clone() for name, tensor in layers.items()}
+        names = [name.removesuffix(".weight") for name in self.layers if name.endswith(".weight")]
+        self._layers = [(self.layers[f"{name}.weight"], self.layers[f"{name}.bias"]) for name in names]
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""
+        values = torch.from_numpy(observations).float()
+        for weight, bias in self._layers[:-1]:
+            values = torch.relu(torch.nn.functional.linear(values, weight, bias))
+        logits = torch.nn.functional.linear(values, *self._layers[-1]).numpy()
+        return choose(logits, masks, None if self.greedy else rng)
+
+
+def policy_layers(model: MaskablePPO) -> dict[str, torch.Tensor]:
+    """The weights that choose actions, in the order in which the layers follow each other: `<name>.weight` and `<name>.bias`."""
+    tensors = model.policy.state_dict()
+    return {name: tensors[name] for name in tensors if name.startswith(("features_extractor.", "action_net."))}
+
+
+def make_tables(
+    learning: Learning, game: Game, num_players: int | None, options: Mapping[str, Any], seed: int, kind: type[SeatVecEnv] = SeatVecEnv
+) -> SeatVecEnv:
+    """The tables to learn at, with an opponent pool of compiled players."""
+    pool = Pool(learning.pool, learning.snapshots)
+    return kind(game, learning.tables, num_players, seed=seed, pool=pool, pool_share=learning.pool_share, **options)
+
+
+def make_learner(learning: Learning, env: SeatVecEnv, seed: int) -> MaskablePPO:
+    """A MaskablePPO whose rollout buffer tells the seats of `env` apart, ready for `collect_rollouts`."""
+    torch.set_num_threads(learning.threads)
+    model = MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=LinearSchedule(*learning.learning_rate, 1.0),
+        n_steps=learning.steps,
+        batch_size=learning.minibatch,
+        n_epochs=learning.epochs,
+        gamma=learning.gamma,
+        gae_lambda=learning.gae_lambda,
+        clip_range=learning.clip,
+        ent_coef=learning.entropy[0],
+        rollout_buffer_class=SeatRolloutBuffer,
+        policy_kwargs={"features_extractor_class": Trunk, "features_extractor_kwargs": {"sizes": learning.layers}, "net_arch": []},
+        seed=seed,
+        device=learning.device,
+    )
+
+    def value_of(observations: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            return model.policy.predict_values(torch.as_tensor(observations, device=model.device)).cpu().numpy().ravel()
+
+    assert isinstance(model.rollout_buffer, SeatRolloutBuffer)
+    model.rollout_buffer.attach(env, value_of)
+    model.set_logger(Logger(None, []))
+    model._setup_learn(0)
+    return model
+
+
+def learn(model: MaskablePPO, learning: Learning, progress: float) -> None:
+    """One rollout and what is learned from it; `progress` from 0 to 1 is the place in the schedules."""
+    assert model.env is not None
+    model._current_progress_remaining = 1 - progress
+    model.ent_coef = learning.entropy[0] + progress * (learning.entropy[1] - learning.entropy[0])
+    model.collect_rollouts(model.env, model._init_callback(None), model.rollout_buffer, model.n_steps)
+    model.train()
+
+
+def measure_ceiling(
+    learning: Learning, game: Game, num_players: int | None, options: Mapping[str, Any], rounds: int = 5
+) -> dict[str, float]:
+    """Choices per second of learning at the `game`, and of the same learner without any game (`stub`); their ratio is the `share`.
+
+    Both take turns; the medians of the rounds are returned.
+    """
+    seconds: dict[str, list[float]] = {"game": [], "stub": []}
+    models = {}
+    for name, kind in (("game", SeatVecEnv), ("stub", StubVecEnv)):
+        env = make_tables(learning, game, num_players, options, 0, kind)
+        models[name] = make_learner(learning, env, 0)
+        env.pool.add(Snapshot(policy_layers(models[name])))
+    for number in range(rounds + 1):
+        for name, model in models.items():
+            start = time.perf_counter()
+            learn(model, learning, 0.0)
+            if number:  # before that, compiled code is loaded
+                seconds[name].append(time.perf_counter() - start)
+    speeds = {name: learning.tables * learning.steps / float(np.median(values)) for name, values in seconds.items()}
+    return {**speeds, "share": speeds["game"] / speeds["stub"]}

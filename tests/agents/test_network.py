@@ -1,0 +1,197 @@
+"""Trained networks as players: the numbers of PyTorch, and nothing that is for another game or runs code (FC-51, FC-53)."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import save_file
+from sb3_contrib import MaskablePPO
+
+import agents
+import cardenvs
+from agents.agent import UnknownAgent
+from agents.network import NetworkAgent, WrongModel, choose, header_of, layout_digest
+from cardenvs import registry
+from cardenvs.core.encoding import ObservationTable
+from cardenvs.core.game import Game
+from experiments.learner import Learning, make_learner, make_tables, policy_layers
+from experiments.runs import RunFolder
+from tests.common import ROOT
+
+LEARNING = Learning(tables=32, steps=4, layers=(24, 16))
+
+
+@pytest.fixture
+def game() -> Game:
+    return cardenvs.find("kuhn-v0")
+
+
+@pytest.fixture
+def model(game: Game) -> MaskablePPO:
+    """A network with random weights and biases."""
+    env = make_tables(LEARNING, game, None, {"reward": "score"}, 0)
+    model = make_learner(LEARNING, env, 0)
+    with torch.no_grad():
+        for parameter in model.policy.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+    layers = [name.removesuffix(".weight") for name in policy_layers(model) if name.endswith(".weight")]
+    model.header = header_of(game, layers, env.tables.options)
+    return model
+
+
+@pytest.fixture
+def path(model: MaskablePPO, tmp_path: Path) -> Path:
+    file = tmp_path / "policy.safetensors"
+    save_file(policy_layers(model), file, {"header": json.dumps(model.header)})
+    return file
+
+
+def rows(model: MaskablePPO) -> tuple[np.ndarray, np.ndarray]:
+    env = model.env
+    assert env is not None
+    observations, masks = [], []
+    for number in range(4):
+        observations.append(env.step(np.full(LEARNING.tables, number % 2))[0])
+        masks.append(env.env_method("action_masks"))
+    return np.concatenate(observations), np.concatenate(masks)
+
+
+def test_logits_are_those_of_torch(model: MaskablePPO, path: Path):
+    observations, _ = rows(model)
+    with torch.no_grad():
+        features = model.policy.extract_features(torch.from_numpy(observations))
+        expected = model.policy.action_net(features).numpy()
+    assert np.ptp(expected) > 0.5
+    np.testing.assert_allclose(NetworkAgent(path).logits(observations), expected, atol=1e-5)
+
+
+def test_sampling_follows_the_softmax_of_legal_actions():
+    logits = np.tile(np.float32([0.0, 5.0, 1.0, -1.0]), (40_000, 1))
+    masks = np.tile(np.int8([1, 0, 1, 1]), (40_000, 1))
+    share = np.bincount(choose(logits, masks, np.random.default_rng(0)), minlength=4) / 40_000
+    expected = np.exp([0.0, -np.inf, 1.0, -1.0])
+    np.testing.assert_allclose(share, expected / expected.sum(), atol=0.01)
+
+
+def test_of_equally_likely_actions_greedy_takes_the_first_legal_one():
+    """FC-51"""
+    masks = np.int8([[0, 1, 1], [1, 1, 1], [0, 0, 1]])
+    assert choose(np.zeros((3, 3), np.float32), masks, None).tolist() == [1, 0, 2]
+
+
+def test_greedy_is_the_mode_and_sampling_repeats_with_its_seed(model: MaskablePPO, path: Path):
+    observations, masks = rows(model)
+    greedy, sampling = agents.make(f"checkpoint:{path}?greedy"), agents.make(f"checkpoint:{path}")
+    assert isinstance(greedy, NetworkAgent)
+    assert isinstance(sampling, NetworkAgent)
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(greedy.act_batch(observations, masks, np.random.default_rng(0)), expected)
+    view = np.zeros(1)
+    drawn = []
+    for _ in range(2):
+        sampling.reset(sampling.game, 2, 0, 7)
+        drawn.append([sampling.act(*row, view) for row in zip(observations, masks, strict=True)])
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != expected.tolist()
+
+
+def test_the_option_reward_does_not_change_how_it_plays(path: Path):
+    agent = NetworkAgent(path)
+    for seed in range(6):
+        seen = []
+        for reward in ("score", "win"):
+            env = cardenvs.make("kuhn-v0", reward=reward)
+            env.reset(seed=seed)
+            env.step(seed % 2)
+            seen.append(env.observe("player_1")["observation"][None])
+        assert not np.array_equal(*seen)
+        np.testing.assert_array_equal(*map(agent.logits, seen))
+
+
+def test_a_run_folder_gives_its_best_policy_or_else_the_newest(model: MaskablePPO, path: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    (run / "checkpoints").mkdir(parents=True)
+    with pytest.raises(UnknownAgent, match=r"neither policy\.safetensors nor checkpoints"):
+        NetworkAgent(run)
+    tensors = {name: tensor.numpy() for name, tensor in policy_layers(model).items()}
+    header = {"header": json.dumps(model.header)}
+    for number in (1, 3, 2):
+        save_arrays({name: array * number for name, array in tensors.items()}, run / f"checkpoints/{number:012d}.safetensors", header)
+    bias = tensors["action_net.bias"]
+    np.testing.assert_array_equal(NetworkAgent(run)._layers[-1][1], 3 * bias)
+    path.rename(run / "policy.safetensors")
+    np.testing.assert_array_equal(NetworkAgent(f"{run}?greedy")._layers[-1][1], bias)
+
+
+def test_another_game_is_refused_with_both_named(path: Path):
+    agent = NetworkAgent(path)
+    with pytest.raises(WrongModel, match=r"kuhn-v0.*recurrring-v0"):
+        agent.reset(cardenvs.find("recurrring-v0"), 4, 0, 0)
+    with pytest.raises(WrongModel, match=r"kuhn-v0, with \d+ features and 2 actions; it was asked with 1 and 2"):
+        agent.act_batch(np.zeros((3, 1), np.int8), np.ones((3, 2), np.int8), np.random.default_rng(0))
+
+
+def test_another_version_is_refused_with_both_named(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(registry._MODULES, "kuhn-v0")
+    monkeypatch.setitem(registry._MODULES, "kuhn-v1", "tests.toy.kuhn")
+    with pytest.raises(WrongModel, match=r"kuhn-v0; this version plays .*kuhn-v1"):
+        NetworkAgent(path)
+
+
+def test_another_layout_is_refused_with_both_named(path: Path, game: Game, monkeypatch: pytest.MonkeyPatch):
+    table = game.observation
+    swapped = ObservationTable(*reversed(table.sections), each_seat=table.each_seat, seats=table.seats)
+    other = dataclasses.replace(game, observation=swapped)
+    monkeypatch.setattr(registry, "find", lambda game_id: other)
+    with pytest.raises(WrongModel, match=rf"{layout_digest(game)}.*{layout_digest(other)}"):
+        NetworkAgent(path)
+
+
+def test_a_zip_is_loaded_only_when_asked(model: MaskablePPO, path: Path, tmp_path: Path):
+    """FC-53"""
+    RunFolder(tmp_path).save_model(model)
+    with pytest.raises(UnknownAgent, match=r"can run any code.*\?unpickle"):
+        agents.make(f"checkpoint:{tmp_path / 'best.zip'}")
+    observations, _ = rows(model)
+    trusted = NetworkAgent(f"{tmp_path / 'best.zip'}?greedy&unpickle")
+    assert trusted.greedy
+    np.testing.assert_array_equal(trusted.logits(observations), NetworkAgent(path).logits(observations))
+
+
+def test_the_zip_is_an_ordinary_file_of_maskable_ppo(model: MaskablePPO, tmp_path: Path):
+    RunFolder(tmp_path).save_model(model)
+    again = MaskablePPO.load(tmp_path / "best.zip")
+    observations, masks = rows(model)
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(again.predict(observations, action_masks=masks, deterministic=True)[0], expected)
+
+
+@pytest.mark.parametrize("content", [b"", b"no weights at all", b"\x08\0\0\0\0\0\0\0{}      "])
+def test_other_files_are_refused(tmp_path: Path, content: bytes):
+    file = tmp_path / "other.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(UnknownAgent, match="no policy of cardenvs"):
+        NetworkAgent(file)
+
+
+def test_paths_and_words_that_do_not_exist_are_refused(path: Path, tmp_path: Path):
+    with pytest.raises(UnknownAgent, match="there is no file or folder"):
+        NetworkAgent(tmp_path / "nowhere")
+    with pytest.raises(UnknownAgent, match="not 'greedi'"):
+        NetworkAgent(f"{path}?greedi")
+
+
+def test_it_plays_without_torch(path: Path):
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['stable_baselines3'] = None; import numpy as np, tests, agents\n"
+        f"agent = agents.make('checkpoint:{path}')\n"
+        "print(agent.act_batch(np.zeros((3, agent.game.observation.size), np.int8), np.int8([[0, 1]] * 3), np.random.default_rng(0)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[1 1 1]"

@@ -1,0 +1,1 @@
+"""Rule by rule tests of the games, and the facts that recorded games list."""

@@ -1,0 +1,1 @@
+"""Toy games in our own format."""
