@@ -1,9 +1,12 @@
 """What one runs: training, evaluation, tournaments, play. Each script takes one dataclass of arguments."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is first imported: threads only slow small networks down
 
 from cardenvs.core.game import Game
 from cardenvs.errors import CardEnvError, InvalidOption

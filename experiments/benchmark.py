@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -235,7 +236,7 @@ def main(arguments: Arguments) -> dict[str, Any]:
     for game_id in arguments.games:
         players = cardenvs.find(game_id).players
         seats = arguments.num_players if arguments.num_players in players else players[-1]
-        cases[f"{game_id} AEC"] = aec_case(lambda game_id=game_id, seats=seats: cardenvs.make(game_id, seats))
+        cases[f"{game_id} AEC"] = aec_case(partial(cardenvs.make, game_id, seats))
         for threads in arguments.threads:
             for tables in arguments.tables:
                 if threads <= tables:

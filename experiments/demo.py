@@ -31,7 +31,7 @@ class Arguments:
 def main(argv: Sequence[str] | None = None) -> str:
     """The command line; returns the table that it prints."""
     arguments = parse(Arguments, argv)
-    options = ["--options", *arguments.option] if arguments.option else []
+    options = ["--option", *arguments.option] if arguments.option else []
     budget = ["--minutes", str(arguments.minutes), "--evaluations", "4", "--seed", str(arguments.seed)]
     run = train.main([arguments.game, *budget, *options, "--runs", str(arguments.runs), "--name", "demo"])
     rows = []

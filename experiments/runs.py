@@ -116,6 +116,8 @@ class RunFolder:
         content = io.BytesIO()
         torch.save(to_tensors(values), content)
         write_whole(self.checkpoints / "last.pt", content.getvalue())
+        if self._tensorboard is not None:
+            self._tensorboard.flush()
         for file in self.checkpoints.glob("*.safetensors"):
             if file.name not in policies:
                 file.unlink()

@@ -1,5 +1,7 @@
 """Fixtures of the generic tests: every test with `game` or `case` runs for all games, or for all their numbers of players."""
 
+import re
+
 import pytest
 
 import cardenvs
@@ -26,6 +28,6 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of a game together, so that few workers compile it."""
-    names = [game_id.split("-v")[0] for game_id in GAMES]
-    items.sort(key=lambda item: next((place for place, name in enumerate(names) if name in item.nodeid), -1))
+    """Put the tests of a game together, so that few workers compile it; the others follow, when all is compiled."""
+    patterns = [re.compile(rf"[\[_]{game_id.split('-v')[0]}[-._]") for game_id in GAMES]
+    items.sort(key=lambda item: next((place for place, pattern in enumerate(patterns) if pattern.search(item.nodeid)), len(patterns)))

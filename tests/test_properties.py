@@ -11,9 +11,11 @@ import pytest
 from cardenvs.core.encoding import Section
 from cardenvs.core.state import new_states
 from cardenvs.envs.aec import CardEnv
-from tests.common import POLICIES, Case, differences, mixtures, over, pick, play, seat_to_act, seen, view_of
+from tests.common import POLICIES, Case, cases, differences, mixtures, over, pick, play, seat_to_act, seen, view_of
 
 GAMES_EACH = 6
+DECLINES = {"decline", "no-ding"}
+"""Texts of the actions that decline to interrupt others."""
 BLANK_IN_VIEWS = ("rng", "seeds", "steps", "rewards")
 
 
@@ -64,7 +66,7 @@ def test_illegal_actions_are_found(case: Case):
 
 def test_observations_are_valid_codes(case: Case):
     """FC-10: zeros and ones; what `describe_observation` reads, written again, is the observation."""
-    for env, _ in states(case, seed=2):
+    for env, _ in states(case, seed=2, closely=10, rarely=71):
         for agent in env.possible_agents:
             observation = env.observe(agent)["observation"]
             assert env.observation_space(agent)["observation"].contains(observation)
@@ -108,6 +110,31 @@ def test_absent_seats_are_zero(case: Case):
             assert not observation[table.seats_start + case.num_players * table.block :].any() or not table.seats
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in cases() if DECLINES & set(case.game.actions.texts)], ids="{0.game_id}-{0.num_players}p".format
+)
+def test_declines_leave_no_trace(case: Case):
+    """G-05: who declines in a window changes nothing for those who are neither it nor asked next, be it the last one asked or not."""
+    declined = 0
+    for number, options in enumerate(mixtures(case, GAMES_EACH, seed=11)):
+        options.pop("play_drawn", None)  # a drawn card that is kept is a turn, and may be followed by an event
+        env = case.make(**{name: value for name, value in options.items() if not name.startswith("max_")})
+        env.reset(seed=number)
+        rng = np.random.default_rng([11, number])
+        for _ in range(2000):
+            if over(env):
+                env.reset()
+            actor, action = seat_to_act(env), pick(env, rng)
+            declines = env.action_text(action) in DECLINES
+            before = [view_of(env, seat) for seat in range(case.num_players) if declines]
+            env.step(action)
+            if declines and not over(env):
+                declined += 1
+                for seat in set(range(case.num_players)) - {actor, seat_to_act(env)}:
+                    assert not differences(view_of(env, seat), before[seat])
+    assert declined > 3
+
+
 def test_views(case: Case):
     """A view holds no chance, no count of decisions and no rewards; viewed again, it is itself."""
     for env, _ in states(case, seed=4):
@@ -123,7 +150,7 @@ def test_views(case: Case):
 
 def test_nothing_hidden_shows(case: Case):
     """FC-68: tables that differ in hidden things alone look the same to a seat: view, observation, mask and text."""
-    for env, rng in states(case, seed=5):
+    for env, rng in states(case, seed=5, closely=15, rarely=41):
         actor = seat_to_act(env)
         for seat in {actor, int(rng.integers(env.num_players))}:
             original = seen(env, env.states, seat)
@@ -194,28 +221,31 @@ def test_seats_are_alike(case: Case):
     """FC-73: dealt alike to the seats some places further on, a game is the same for every seat, decision by decision."""
     if case.game_id == "kuhn-v0":
         pytest.skip("player_0 always moves first")
-    one_deal = {name: 1 for name in case.game.options if name.startswith("num_")}  # a later deal may begin at seat 0 again
-    original, turned = case.make(**one_deal), case.make(**one_deal)
-    shift = deal_turned(original, turned)
-    order = np.roll(np.arange(case.num_players), shift)  # who sits in the turned table's places
+    options = {name: 1 for name in case.game.options if name.startswith("num_")}  # a later deal may begin at seat 0 again
+    if "social_percent" in case.game.options:
+        options["social_percent"] = 0  # whom an event befalls is drawn by the seat's number
     rng = np.random.default_rng(9)
-    for _ in range(200):
-        check_turned(original, turned, order)
-        if over(original):
-            break
-        action = pick(original, rng)
-        original.step(action)
-        turned.step(action)
+    for _ in range(3):
+        original, turned = case.make(**options), case.make(**options)
+        shift = deal_turned(original, turned, rng)
+        order = np.roll(np.arange(case.num_players), shift)  # who sits in the turned table's places
+        for _ in range(200):
+            check_turned(original, turned, order)
+            if over(original):
+                break
+            action = pick(original, rng)
+            original.step(action)
+            turned.step(action)
 
 
-def deal_turned(original: CardEnv, turned: CardEnv) -> int:
+def deal_turned(original: CardEnv, turned: CardEnv, rng: np.random.Generator) -> int:
     """Deal one game at two tables, `shift` seats further on at the second one, with the same chance to come; returns `shift`.
 
     Games that draw who begins are dealt until they draw alike; in a game that does not, the deck is turned.
     """
     seats = original.num_players
     cards = [original.game.cards[card] for card in original.game.deck(seats, original.options)]
-    np.random.default_rng(9).shuffle(cards)
+    rng.shuffle(cards)
     rounds = [cards[at : at + seats] for at in range(0, len(cards), seats)]
     turned_cards = [card for dealt in rounds for card in (dealt[-1:] + dealt[:-1] if len(dealt) == seats else dealt)]
     original.reset(seed=0, options={"deck": cards})

@@ -42,7 +42,7 @@ class CardGymVectorEnv(VectorEnv):
     learner's last observation where `infos["_final_obs"]` says so. An illegal action raises `IllegalAction` and changes nothing.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi"], "render_fps": 4}
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
     _autoreset = True
 
     def __init__(
@@ -246,7 +246,7 @@ class CardGymEnv(gymnasium.Env):
     Observations are int8 (n,), `action_masks()` and `info["action_mask"]` int8 (a,).
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, game: str | Game, num_players: int | None = None, **options: Any):
         self._table = _Table(game, 1, num_players, **options)

@@ -1,7 +1,8 @@
 """Record games of a game: `python -m tests.playthroughs.generate GAME_ID …` (after a new game, or a new version of one).
 
 `<game id>.json` holds, for every number of players and for other options, a game (or several short ones that follow each other):
-its beginning, decision by decision, and a digest of the rest. Actions are drawn evenly from the mask by Python's own generator, so that they depend on nothing but the rules.
+its beginning, decision by decision, and a digest of the rest. Actions are drawn evenly from the mask by Python's own
+generator, so that they depend on nothing but the rules.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ def to_record(game_id: str) -> list[tuple[int, dict[str, Any]]]:
     settings: list[tuple[int, dict[str, Any]]] = [(num_players, {}) for num_players in game.players]
     for name, option in game.options.items():
         values = other_values(option)
-        changes = [{name: value} for value in (values if option.choices else values[-2:-1])]
+        changes = [{name: value} for value in (values if option.choices else values[-2:][:1])]
         settings += [(game.default_players, change) for change in changes if allowed(Case(game_id, game.default_players), change)]
     return settings
 
