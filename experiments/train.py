@@ -63,7 +63,7 @@ class Config(Learning):
     evaluations: int = 10
     """Evaluations, evenly spread over the budget, after a first one of the untrained policy."""
     against: tuple[str, ...] = ("random", "easy", "strong")
-    """Players to evaluate against, of one kind at all other seats; best is the policy that does best against the last."""
+    """Players to evaluate against, of one kind at all other seats; best is the policy that does best on the average of them."""
     deals: int = 100
     """Duplicate deals in each evaluation."""
 
@@ -197,9 +197,11 @@ class Training:
             return
         self.evaluated = due
         for policy in ("sampling", "greedy"):
+            means = []
             player = Snapshot(policy_layers(self.model), greedy=policy == "greedy")
             for opponent in self.config.against:
                 score, win = self.evaluate(player, opponent)
+                means.append(score.mean)
                 console.print(
                     f"{self.decisions:>12,} decisions, {policy} against {opponent}: score {tables.signed(score)}, wins {tables.share(win)}",
                     highlight=False,
@@ -216,8 +218,8 @@ class Training:
                         "win_share": win,
                     }
                 )
-            if policy == "sampling" and score.mean > self.best:
-                self.best = score.mean
+            if policy == "sampling" and np.mean(means) > self.best:
+                self.best = float(np.mean(means))
                 self.save_best()
         self.run.plot(self.game, self.env.num_players)
 
