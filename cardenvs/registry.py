@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "recurrring-v0": "cardenvs.games.recurrring",
+    "timbre-v0": "cardenvs.games.timbre",
 }
 
 

@@ -16,7 +16,10 @@ from tests.common import POLICIES, Case, cases, mixtures, over, pick, seat_to_ac
 
 
 def trace(case: Case, decisions: int) -> list[str]:
-    """A digest for each of so many decisions: what is seen, chosen by every policy, drawn from the view, earned, and left to chance."""
+    """A digest for each of so many decisions: what is seen, chosen by every policy, drawn from the view, earned, and left to chance.
+
+    Policies that try actions out are slow as plain Python: the strongest is asked once in five decisions.
+    """
     digests = []
     for number, options in enumerate(mixtures(case, 3, seed=20)):
         env = case.make(**options)
@@ -30,8 +33,9 @@ def trace(case: Case, decisions: int) -> list[str]:
             view = view_of(env, seat_to_act(env))
             words = rng.integers(2**64, size=1, dtype=np.uint64)
             env.game.loops.resample_one(view, words, drawn)
-            choices = [pick(env, rng, policy) for policy in range(len(POLICIES))]
-            env.step(choices[decision % len(choices)])
+            policies = range(len(POLICIES) if decision % 5 == 0 else 2)
+            choices = [pick(env, rng, policy) for policy in policies]
+            env.step(choices[-1] if decision % 3 else choices[0])
             earned = np.round(list(env.rewards.values()), 9), np.array(env.scores())
             digests.append(short_digest(*seen, np.array(choices), *fields(view), *fields(drawn), words, *earned, *fields(env.states)))
     return digests

@@ -26,7 +26,7 @@ def check_row(batch: Batch, lane: int, env: CardEnv) -> None:
 def test_batch_equals_single_tables(case: Case, number: int):
     """FC-76: every lane, field by field, through several games of it."""
     options = mixtures(case, 3, seed=21)[number]
-    limits = {name: 7 for name in case.game.options if name.startswith("max_")}  # so that games of long kinds end too
+    limits = {name: 3 for name in case.game.options if name.startswith("max_")}  # so that games of long kinds end too
     if number == 1:
         options = options | limits
     batch_env = case.make_vec(LANES, **options)

@@ -29,8 +29,11 @@ DISABLED = bool(config.DISABLE_JIT)
 kernel = numba.njit(nogil=True, error_model="numpy")
 """Decorator of a rule, encoding or heuristic function; under `NUMBA_DISABLE_JIT=1` it stays plain Python."""
 
-inline = numba.njit(nogil=True, error_model="numpy", forceinline=True)
-"""The same for a few lines that are called many times."""
+inline = numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)
+"""The same for a few lines that are called many times: without counting references to arrays (some 7 ns at every branch).
+
+Such a function neither allocates an array nor returns one, but fields of records.
+"""
 
 
 _ONES = np.array([int("01" * ones or "0", 16) for ones in range(9)], np.uint64)

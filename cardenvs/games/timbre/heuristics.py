@@ -1,10 +1,12 @@
 """Scripted players of Timbre: rules of thumb, and a player that tries its actions out on hands that the others may hold."""
 
+import functools
+
 import numpy as np
 
 from cardenvs.core import jit
 from cardenvs.core.rng import RACES, next_word
-from cardenvs.core.state import seat_after
+from cardenvs.core.state import new_states, seat_after
 from cardenvs.games.timbre import rules
 from cardenvs.games.timbre.cards import BIT, COLOUR, LETTERS, RANK, WILD, WILDS, count, lowest
 from cardenvs.games.timbre.encoding import STATE
@@ -21,10 +23,10 @@ WORTH_IN = np.array([0, 0, 40, 60, 80])
 GROWTH = np.exp(0.06 * np.arange(FINISH + 1) + 0.0078 * np.arange(FINISH + 1) ** 2)
 """Chance to win from each space, up to a factor: fitted to games of four strong players, at the beginnings of hands."""
 
-SAMPLES, BATCH = 48, 12
-MOST_PLANS = 6
-CLEAR = 2.0
-"""Standard errors by which a plan must trail the best to be dropped."""
+SAMPLES, BATCH = 96, 16
+MOST_ACTIONS = 5
+CLEAR = 2.5
+"""Standard errors by which an action must trail the best to be dropped."""
 
 
 @jit.inline
@@ -169,74 +171,48 @@ def choose_easy(view, mask, words):
 
 # Trying out.
 
+two_states = functools.partial(new_states, STATE, 2) if jit.DISABLED else jit.kernel(lambda: np.empty(2, STATE))
+"""Room for two states, as records that kernels can read."""
+
 
 @jit.kernel
 def choose_strong(view, mask, words):
-    """The plan that leads to the best chance to win, on average over hands that the others may hold, which are played to their end.
+    """The action that leads to the best chance to win, on average over hands that the others may hold, which are played to their end.
 
-    A plan is an action, or a set of cards to exchange.
+    DING and exchange go by rule of thumb: trying them out has not been better.
     """
-    if view.phase == RACING:
-        return DING
-    plans = np.zeros(MOST_PLANS, np.int64)
-    if view.phase == EXCHANGING:
-        number = list_exchanges(view, plans)
-    else:
-        number = 0
-        for action in range(len(mask)):
-            if mask[action]:
-                plans[number] = action
-                number += 1
-    plan = plans[0] if number == 1 else best_plan(view, plans, number, words)
-    return next_discard(view, view.seat, plan) if view.phase == EXCHANGING else plan
-
-
-@jit.kernel
-def list_exchanges(view, plans):
-    """Sets to exchange that go with what is put aside already: the 0 … 3 cards worth least, and those that no DING needs."""
-    aside = view.discarded[view.seat]
-    hand = view.hand[view.seat] | aside
-    above = view.last_discard + 1
+    if view.phase == RACING or view.phase == EXCHANGING:
+        return rule_of_thumb(view)
+    actions = np.zeros(MOST_ACTIONS, np.int64)
     number = 0
-    chosen = hand & 0
-    for size in range(MAX_DISCARDS + 2):
-        if size > MAX_DISCARDS:
-            chosen = hand & ~letter_cards(hand, view.community)
-        elif size > 0:
-            chosen |= BIT[worst(hand & ~chosen, view.trump)]
-        left = chosen & ~aside
-        known = count(chosen) > MAX_DISCARDS or aside & ~chosen != 0 or left != (left >> above) << above
-        for k in range(number):
-            known = known or plans[k] == chosen
-        if not known:
-            plans[number] = chosen
+    for action in range(len(mask)):
+        if mask[action]:
+            actions[number] = action
             number += 1
-    if number == 0:
-        plans[0] = aside
-        number = 1
-    return number
+    if number > 1:
+        try_out(view, actions, number, words)
+    return actions[0]
 
 
 @jit.kernel
-def best_plan(view, plans, number, words):
-    """Try the plans on the same draws; after each batch the ones that clearly trail are dropped."""
-    values = np.zeros((SAMPLES, MOST_PLANS))
-    sims = np.empty(2, STATE)
+def try_out(view, actions, number, words):
+    """Put the best action first. All are tried on the same draws; after each batch the ones that clearly trail are dropped."""
+    values = np.zeros((SAMPLES, MOST_ACTIONS))
+    sims = two_states()
     for sample in range(SAMPLES):
         sims[0] = view
         draw_hidden(sims[0], words)
         for k in range(number):
             sims[1] = sims[0]
             sim = sims[1]
-            carry_out(sim, plans[k])
+            rules.step(sim, actions[k])
             while not (sim.terminated or sim.truncated):
                 rules.step(sim, rule_of_thumb(sim))
             values[sample, k] = chance(sim, view.seat)
         if (sample + 1) % BATCH == 0:
-            number = drop_plans(plans, values, sample + 1, number)
+            number = drop_worse(actions, values, sample + 1, number)
             if number == 1:
-                break
-    return plans[0]
+                return
 
 
 @jit.kernel
@@ -253,17 +229,6 @@ def draw_hidden(sim, words):
 
 
 @jit.kernel
-def carry_out(sim, plan):
-    """Play an action, or exchange a set of cards."""
-    if sim.phase != EXCHANGING:
-        rules.step(sim, plan)
-        return
-    seat = sim.seat
-    while sim.seat == seat and sim.phase == EXCHANGING:
-        rules.step(sim, next_discard(sim, seat, plan))
-
-
-@jit.kernel
 def chance(state, seat):
     """A seat's chance to win, from the positions before a hand."""
     total = 0.0
@@ -275,32 +240,35 @@ def chance(state, seat):
 
 
 @jit.kernel
-def drop_plans(plans, values, samples, number):
-    """Put the best plan first and drop those that trail it clearly; returns how many are left."""
-    best = 0
-    for k in range(1, number):
-        if values[:samples, k].sum() > values[:samples, best].sum():
-            best = k
+def drop_worse(actions, values, samples, number):
+    """Put the best action first and drop those that trail it clearly; returns how many are left."""
+    best, best_total = 0, -1.0
+    for k in range(number):
+        total = 0.0
+        for sample in range(samples):
+            total += values[sample, k]
+        if total > best_total:
+            best, best_total = k, total
+    swap(actions, values, samples, 0, best)
     kept = 1
-    swap(plans, values, samples, 0, best)
     for k in range(1, number):
-        mean, square = 0.0, 0.0
+        total, squares = 0.0, 0.0
         for sample in range(samples):
             difference = values[sample, 0] - values[sample, k]
-            mean += difference / samples
-            square += difference * difference / samples
-        if mean * mean * samples <= CLEAR * CLEAR * (square - mean * mean) and square > 0.0:
-            swap(plans, values, samples, kept, k)
+            total += difference
+            squares += difference * difference
+        if squares > 0.0 and total * total <= CLEAR * CLEAR * (squares - total * total / samples):
+            swap(actions, values, samples, kept, k)
             kept += 1
     return kept
 
 
 @jit.kernel
-def swap(plans, values, samples, i, j):
-    """Exchange the places of two plans."""
-    plan = plans[i]
-    plans[i] = plans[j]
-    plans[j] = plan
+def swap(actions, values, samples, i, j):
+    """Exchange the places of two actions."""
+    action = actions[i]
+    actions[i] = actions[j]
+    actions[j] = action
     for sample in range(samples):
         value = values[sample, i]
         values[sample, i] = values[sample, j]
