@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "recurrring-v0": "cardenvs.games.recurrring",
+    "ding-v0": "cardenvs.games.ding",
     "timbre-v0": "cardenvs.games.timbre",
 }
 

@@ -29,7 +29,7 @@ DISABLED = bool(config.DISABLE_JIT)
 kernel = numba.njit(nogil=True, error_model="numpy")
 """Decorator of a rule, encoding or heuristic function; under `NUMBA_DISABLE_JIT=1` it stays plain Python."""
 
-inline = numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)
+inline = numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)  # type: ignore[call-overload]
 """The same for a few lines that are called many times: without counting references to arrays (some 7 ns at every branch).
 
 Such a function neither allocates an array nor returns one, but fields of records.

