@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "recurrring-v0": "cardenvs.games.recurrring",
     "ding-v0": "cardenvs.games.ding",
+    "ringer-v0": "cardenvs.games.ringer",
     "timbre-v0": "cardenvs.games.timbre",
 }
 

@@ -14,6 +14,7 @@ from cardenvs.games.ringer.cards import (
     HAND_LIMIT,
     KINDS,
     MAX_HAND,
+    NO_POWER,
     NUM_CARDS,
     NUMBER,
     POWER,
@@ -59,10 +60,10 @@ def choose_easy(view, mask, words):
             return DECLINE
         if view.phase == PLAY and (not view.end_phase or mask.sum() == 1):
             return END
-        mask[END] = 0
-    left = below(words, 0, mask.sum())
+    left = below(words, 0, mask.sum() - mask[END])
     for action in range(len(mask)):
-        left -= mask[action]
+        if action != END:
+            left -= mask[action]
         if left < 0:
             return action
     return END
@@ -78,53 +79,45 @@ def can_follow(view, top):
 
 
 # The strong player plans the rest of its turn: the best order of its cards that ends in a Ringer or leaves the pile well.
-# Values are points against the mean of the others. What they depend on beyond the own cards is estimated with these
-# weights, found by play on duplicate deals.
-(
-    HELD,  # a card kept beyond six, before the end phase
-    HELD_AT_END,  # a card kept in the end phase
-    PASS,  # the card that a pass draws
-    PASS_FULL,  # a pass with ten cards
-    LATER,  # chance of a seat after the next to take the pile, by now unknown
-    MINE,  # worth of a card that is left for the next own turn
-    TAKER,  # chance that a seat that can take the turn does
-    TAKEN,  # loss for each card of the pile when it does
-    AFTER,  # each card held after a Ringer: the next one
-    AFTER_AT_END,
-    FRESH,  # cards that the next Ringer brings beside the pile, with a fresh hand
-    DRAWN,  # a card drawn by a power
-    ASKED,
-    STOLEN,
-    REROLLED,
-    TURN,  # taking the turn, and for each seat that it skips
-    SKIPPED,
-    ON_TURN,  # loss for each card of the pile to a seat that goes on with its turn
-) = range(18)
-WEIGHTS = np.array([0.35, 0.7, 0.5, 0.1, 0.4, 0.2, 0.6, 0.3, 0.25, 0.5, 1.5, 0.5, 0.5, 0.5, 0.2, 0.5, 0.3, 0.3])
+# Values are cards against the mean of the others. What they depend on beyond the own cards is estimated with these
+# constants, fitted by evolution strategies in games against copies of itself and the easy player, at tables of 2 to 5.
+HELD = 0.47  # every card kept beyond six, before the end phase
+HELD_LATE = -0.2  # every card kept when the draw pile is empty; the less, the larger the draw pile
+HELD_AT_END = -0.54  # every card kept in the end phase
+KEPT_WILD, KEPT_TAKE, KEPT_REROLL = 1.62, 1.24, 0.43  # such a card kept rather than another, before the end phase
+KEPT_POWER = 0.49  # a card of another power
+KEPT_NUMBER = -0.16  # each number among the cards kept
+PASS, PASS_FULL = 0.64, 0.47  # the card that a pass draws; with ten cards
+NEXT = 0.64  # how many times as good as six random cards the seat to the left is at winning the pile
+MINE = 0.29  # a card of the pile that this seat leaves
+MINE_SEATS, MINE_HELD = 0.067, 0.022  # the same for each seat beyond two, and for each card kept beyond six
+AFTER, AFTER_NUMBER = 0.32, 0.12  # every card held after a Ringer, for the next one; every number among them
+AFTER_AT_END = 0.4  # every card then held in the end phase
+FRESH = 2.9  # what the next Ringer brings beside the pile, with a fresh hand
+DRAWN, ASKED, STOLEN, REROLLED = 1.14, 1.29, 1.22, -0.09  # a card that a power draws, the other powers when used
+WAITING, WAITING_SKIPPED, WAITING_PILE = 1.84, 0.22, 0.39  # not taking the turn; for each seat that this skips, each card of the pile
 
-CHANCES = np.full((14, 6), 0.4)
-"""Chance that six cards can score: by number of the top card (0: Reroll), plus 7 if it is wild, and die - 1."""
+LATE = 20
+"""Cards in the draw pile from which on it is late."""
+
+NEAR = np.array([[0.57, 0.45, 0.30, 0.23, 0.20, 0.18], [0.59, 0.62, 0.39, 0.31, 0.28, 0.25]])
+ON_REROLL = np.array([0.45, 0.6])
+"""Chance that six random cards hold a way to a Ringer: by whether the top card is wild, and its distance from the die."""
+SHARES = (np.arange(MAX_HAND + 1) / FULL_HAND) ** 1.4
+"""By number of cards: exponent of the chance that six cannot, for so many."""
 
 
 @jit.kernel
 def choose_strong(view, mask, words):
     """Plan the turn; take it where that pays; ask, steal, give and put away by what the cards would be worth."""
-    return decide(view, mask, WEIGHTS)
-
-
-@jit.kernel
-def decide(view, mask, weights):
-    """`choose_strong` with other weights."""
-    unseen = np.empty(KINDS, np.int64)
-    count_unseen(view, unseen)
     if view.phase in (PLAY, STARTER):
         cards = np.empty(MAX_HAND, np.int64)
         size = list_hand(view, cards)
-        return plan(view, unseen, cards[:size], view.top, view.pile_size, True, weights)[1]
+        return plan(view, cards[:size], view.top, view.pile_size, True)[1]
     if view.phase == WINDOW:
-        return choose_take(view, unseen, mask, weights)
+        return choose_take(view, mask)
     if view.phase == NAME_ASK:
-        return choose_question(view, unseen, mask, weights)
+        return choose_question(view, mask)
     if view.phase == GIVE:
         return FIRST_GIVE + cheapest(view, mask[FIRST_GIVE : FIRST_GIVE + KINDS], True)
     if view.phase == DISCARD:
@@ -156,164 +149,221 @@ def list_hand(view, cards):
 
 
 @jit.kernel
-def plan(view, unseen, cards, top, pile, exact, weights):
+def plan(view, cards, top, pile, exact):
     """Value and first action of the best way to go on: with `cards` in hand, `top` on a pile of so many.
 
     `best[rest, last, die]` is the value with the set of cards `rest` in hand and card `last` on top (the last index: `top`).
-    All six dice are looked at if a Reroll is in hand and `exact`.
+    Once a Reroll is played all six dice are looked at, if `exact`; else the die stays.
     """
     size = len(cards)
     whole = (1 << size) - 1
-    rerolls = False
-    for card in cards:
-        rerolls = rerolls or POWER[card] == REROLL
-    first_die, dice = (1, 6) if rerolls and exact else (view.die, 1)
-    risk = np.empty(size)
-    loss = np.empty((size + 1, dice))
-    chance = np.empty((size + 1, dice))
+    rerolls, scoring = 0, 0
+    for c in range(size):
+        if exact and POWER[cards[c]] == REROLL:
+            rerolls |= 1 << c
+        if NUMBER[cards[c]] == view.die:
+            scoring |= 1 << c
+    dice = 6 if rerolls else 1
+    first_die = 1 if rerolls else view.die
+    kept = np.zeros(size)
+    next_scores = np.zeros((size + 1, dice))
+    follow = np.zeros(size + 1, np.int64)
     for last in range(size + 1):
         on_top = top if last == size else cards[last]
-        if last < size:
-            risk[last] = chance_of_taker(view, unseen, on_top, weights)
+        for c in range(size):
+            follow[last] |= np.int64(LEGAL[view.wrap, on_top + 1, cards[c]]) << c
         for d in range(dice):
-            chance[last, d] = chance_of_ringer(on_top, first_die + d, FULL_HAND)
-            loss[last, d] = loss_of_pile(view, on_top, first_die + d, weights)
+            next_scores[last, d] = chance_of_next(view, on_top, first_die + d)
+        if last < size:
+            kept[last] = worth_of_kind(view, on_top)
+
+    reach = np.zeros(whole + 1, np.int64)  # by rest: a bit for every `last` that can lie on top then
+    reach[whole] = 1 << size
+    for rest in range(whole, 0, -1):
+        if reach[rest]:
+            ends = scoring if rest & rerolls == rerolls and (rest < whole or top >= 0) else 0
+            for last in range(size + 1):
+                if reach[rest] >> last & 1:
+                    for c in range(size):
+                        if (follow[last] & rest & ~ends) >> c & 1:
+                            reach[rest ^ (1 << c)] |= 1 << c
+
     best = np.empty((whole + 1, size + 1, dice))
     value = 0.0
     action = END
     for rest in range(whole + 1):
-        held = 0
-        for c in range(size):
-            held += (rest >> c) & 1
+        if not reach[rest]:
+            continue
+        worth, held = worth_of_cards(view, cards, kept, rest)
         on_pile = pile + size - held
-        kept = worth_of_hand(view, held, weights)
+        mine = worth_of_mine(view, held)
+        same_die = rest & rerolls == rerolls
         for last in range(size + 1):
-            if (last == size) != (rest == whole) or (last < size and (rest >> last) & 1):
+            if not reach[rest] >> last & 1:
                 continue
             on_top = top if last == size else cards[last]
             for d in range(dice):
-                value = kept - on_pile * loss[last, d]
+                if same_die and first_die + d != view.die:
+                    continue
+                share = (1 - next_scores[last, d]) * mine - next_scores[last, d] / (view.num_seats - 1)
+                value = worth + on_pile * share
                 action = END
                 if rest == whole:
                     if view.phase == STARTER:
                         value = -1e9
                     elif not view.played and not view.end_phase and view.phase == PLAY:
-                        value += weights[PASS] if size < HAND_LIMIT else weights[PASS_FULL]
+                        value += PASS if size < HAND_LIMIT else PASS_FULL
                 if held == 0 and not view.end_phase:  # a streak
-                    value = max(value, value + chance[last, d] * (on_pile * (1 + loss[last, d]) + weights[FRESH]))
+                    chance = chance_of_ringer(view, on_top, first_die + d, 1.0)
+                    value = max(value, value + chance * (on_pile * (1 - share) + FRESH))
                 for c in range(size):
-                    kind = cards[c]
-                    if not (rest >> c) & 1 or not LEGAL[view.wrap, on_top + 1, kind]:
+                    if not (follow[last] & rest) >> c & 1:
                         continue
+                    kind = cards[c]
                     left = rest ^ (1 << c)
                     if NUMBER[kind] == first_die + d and on_top >= 0:
-                        result = on_pile + 1 + worth_after(view, held - 1, weights)
+                        result = on_pile + 1 + worth_after(view, cards, kept, left)
                     else:
-                        if POWER[kind] == REROLL and dice == 6:
+                        if rerolls >> c & 1:
                             result = 0.0
                             for other in range(6):
                                 result += best[left, c, other] / 6
                         else:
                             result = best[left, c, d]
                         if on_top >= 0 or view.starter_power:
-                            result += worth_of_power(view, POWER[kind], weights)
-                        taken = worth_of_hand(view, held - 1, weights) - (on_pile + 1) * weights[TAKEN]
-                        result += risk[c] * (taken - result)
+                            result += worth_of_power(view, POWER[kind])
                     if result > value:
                         value = result
                         action = kind
                 best[rest, last, d] = value
-                if rest == whole and first_die + d == view.die:
-                    root_value, root_action = value, action
-    return root_value, root_action
+    return value, action
 
 
 @jit.kernel
-def worth_of_hand(view, held, weights):
+def worth_of_cards(view, cards, kept, rest):
+    """What the set `rest` of the cards is worth at the end of the turn, and how many they are."""
+    held, numbers = 0, 0
+    worth = 0.0
+    for c in range(len(cards)):
+        if rest >> c & 1:
+            held += 1
+            worth += kept[c]
+            numbers |= 1 << NUMBER[cards[c]]
+    if not view.end_phase:
+        worth += KEPT_NUMBER * different_numbers(numbers)
+    return worth + worth_of_hand(view, held), held
+
+
+@jit.kernel
+def different_numbers(numbers):
+    """How many numbers there are in a set of bits; bit 0 is for Rerolls."""
+    different = 0
+    for number in range(1, 7):
+        different += numbers >> number & 1
+    return different
+
+
+@jit.kernel
+def worth_of_hand(view, held):
     """What so many cards are worth at the end of the turn."""
     if view.end_phase:
-        return -weights[HELD_AT_END] * held
-    return weights[HELD] * max(0, held - FULL_HAND)
+        return HELD_AT_END * held
+    late = max(0, LATE - view.stock_ends[1]) / LATE
+    return (1 - late) * HELD * max(held - FULL_HAND, 0) + late * HELD_LATE * held
 
 
 @jit.kernel
-def worth_after(view, held, weights):
-    """What so many cards are worth after a Ringer, on an unknown card and die."""
+def worth_of_kind(view, kind):
+    """What a card is worth in hand at the end of the turn, against others."""
+    worth = 0.0
+    if not view.end_phase:
+        if SUIT[kind] == WILD:
+            worth += KEPT_WILD
+        if POWER[kind] == TAKE:
+            worth += KEPT_TAKE
+        elif POWER[kind] == REROLL:
+            worth += KEPT_REROLL
+        elif POWER[kind] != NO_POWER:
+            worth += KEPT_POWER
+    return worth
+
+
+@jit.kernel
+def worth_of_mine(view, held):
+    """What a card of the pile is worth if the next seat does not win it: the own next turn may, with the cards held."""
+    mine = MINE + MINE_SEATS * (view.num_seats - 2)
+    return mine + MINE_HELD * (held - FULL_HAND if view.end_phase else max(held - FULL_HAND, 0))
+
+
+@jit.kernel
+def worth_after(view, cards, kept, left):
+    """What the set `left` of the cards is worth after a Ringer, on an unknown card and die."""
+    worth, held = worth_of_cards(view, cards, kept, left)
     if view.end_phase:
-        held = max(0, held - 1)  # one is the next first card
-        return (weights[AFTER_AT_END] - weights[HELD_AT_END]) * held
+        return worth + AFTER_AT_END * max(0, held - 1) - HELD_AT_END  # one is the next first card
     if held == 0:
-        held = FULL_HAND
-    return weights[AFTER] * held + worth_of_hand(view, held, weights)
+        return worth + AFTER * FULL_HAND + AFTER_NUMBER * 4  # a streak
+    numbers = 0
+    for c in range(len(cards)):
+        if left >> c & 1:
+            numbers |= 1 << NUMBER[cards[c]]
+    return worth + AFTER * held + AFTER_NUMBER * different_numbers(numbers)
 
 
 @jit.kernel
-def worth_of_power(view, power, weights):
+def worth_of_power(view, power):
+    """What the power of a card is worth when it acts."""
     if power == ASK:
-        return weights[ASKED]
+        return ASKED
     if power == STEAL:
-        return weights[STOLEN]
+        return STOLEN
     if power == REROLL:
-        return weights[REROLLED]
+        return REROLLED
     if power in (DRAW_1, DRAW_2) and not view.end_phase:
-        return weights[DRAWN] * (power - DRAW_1 + 1)
+        return DRAWN * (power - DRAW_1 + 1)
     return 0.0
 
 
 @jit.kernel
-def chance_of_ringer(top, die, held):
-    """Chance that so many unknown cards can score."""
-    if top < 0 or held == 0:
+def chance_of_ringer(view, top, die, share):
+    """Chance that unknown cards can score, `share` times as many as six."""
+    if top < 0:
         return 0.0
-    row = NUMBER[top] + (7 if SUIT[top] == WILD else 0)
-    return 1 - (1 - CHANCES[row, die - 1]) ** (held / FULL_HAND)
+    wild = 1 if SUIT[top] == WILD else 0
+    if NUMBER[top] == 0:
+        six = ON_REROLL[wild]
+    else:
+        distance = abs(NUMBER[top] - die)
+        six = NEAR[wild, min(distance, 6 - distance) if view.wrap else distance]
+    return 1 - (1 - six) ** share
 
 
 @jit.kernel
-def loss_of_pile(view, top, die, weights):
-    """What each card of a pile that is left costs: others may win it, the seat to the left first."""
-    seats = view.num_seats
-    next_seat = seat_after(view.viewer, 1, seats)
+def chance_of_next(view, top, die):
+    """Chance that the seat to the left wins the pile if it is left like this."""
+    next_seat = seat_after(view.viewer, 1, view.num_seats)
     held = np.int64(view.hand_size[next_seat])
     if view.owed[next_seat]:
         held = max(held, FULL_HAND)
-    chance = chance_of_ringer(top, die, held)
     for kind in range(KINDS):
         if view.hand[next_seat, kind] and NUMBER[kind] == die and LEGAL[view.wrap, top + 1, kind]:
-            chance = 1.0
-    left = (1 - chance) * (1 - weights[LATER]) ** (seats - 2)
-    return (1 - left) / (seats - 1) - left * weights[MINE]
+            return 1.0
+    return chance_of_ringer(view, top, die, NEXT * SHARES[held])
 
 
 @jit.kernel
-def chance_of_taker(view, unseen, top, weights):
-    """Chance that somebody takes the turn on this card."""
-    hidden, all_unseen = 0, 0
-    for seat in range(view.num_seats):
-        if seat != view.viewer:
-            hidden += view.hand_size[seat] - view.hand[seat].sum()
-    for kind in range(KINDS):
-        all_unseen += unseen[kind]
-    nobody = 1.0
-    for take in TAKES:
-        if LEGAL[view.wrap, top + 1, take]:
-            for _ in range(unseen[take]):
-                nobody *= 1 - weights[TAKER] * hidden / all_unseen
-            for seat in range(view.num_seats):
-                if seat != view.viewer and view.hand[seat, take]:
-                    nobody *= 1 - weights[TAKER]
-    return 1 - nobody
-
-
-@jit.kernel
-def choose_take(view, unseen, mask, weights):
+def choose_take(view, mask):
     """Take the turn if the plan from there is worth more than what is left after the seat on turn goes on."""
     cards = np.empty(MAX_HAND, np.int64)
     size = list_hand(view, cards)
     skipped = view.viewer - view.turn - 1
     if skipped < 0:
         skipped += view.num_seats
-    best = worth_of_hand(view, size, weights) - view.pile_size * weights[ON_TURN] - weights[TURN] - weights[SKIPPED] * skipped
+    kept = np.zeros(size)
+    for c in range(size):
+        kept[c] = worth_of_kind(view, cards[c])
+    best = worth_of_cards(view, cards[:size], kept, (1 << size) - 1)[0]
+    best += WAITING + WAITING_SKIPPED * skipped + WAITING_PILE * view.pile_size
     action = DECLINE
     for take in TAKES:
         if mask[take]:
@@ -326,7 +376,7 @@ def choose_take(view, unseen, mask, weights):
                 else:
                     rest[at] = card
                     at += 1
-            value = plan(view, unseen, rest, take, view.pile_size + 1, True, weights)[0]
+            value = plan(view, rest, take, view.pile_size + 1, True)[0]
             if value > best:
                 best = value
                 action = take
@@ -334,19 +384,21 @@ def choose_take(view, unseen, mask, weights):
 
 
 @jit.kernel
-def choose_question(view, unseen, mask, weights):
+def choose_question(view, mask):
     """Ask for what would help the plan most, where it is likely to be."""
+    unseen = np.empty(KINDS, np.int64)
+    count_unseen(view, unseen)
     cards = np.empty(MAX_HAND + 1, np.int64)
     size = list_hand(view, cards)
     gains = np.zeros(KINDS)
-    before = plan(view, unseen, cards[:size], view.top, view.pile_size, False, weights)[0]
+    before = plan(view, cards[:size], view.top, view.pile_size, False)[0]
     for kind in range(KINDS):
         known = False
         for seat in range(view.num_seats):
             known = known or (seat != view.viewer and view.hand[seat, kind] > 0)
         if unseen[kind] > 0 or known:
             cards[size] = kind
-            gains[kind] = plan(view, unseen, cards[: size + 1], view.top, view.pile_size, False, weights)[0] - before
+            gains[kind] = plan(view, cards[: size + 1], view.top, view.pile_size, False)[0] - before
     best = -1e9
     action = FIRST_ASK
     for d in range(1, view.num_seats):
@@ -401,13 +453,7 @@ def cheapest(view, mask, giving):
     for kind in range(KINDS):
         if not mask[kind]:
             continue
-        value = 0.0
-        if SUIT[kind] == WILD:
-            value += 1.0
-        if POWER[kind] == TAKE:
-            value += 0.7
-        if POWER[kind] == REROLL:
-            value += 0.5
+        value = worth_of_kind(view, kind)
         if NUMBER[kind] == view.die:
             value += 0.7
         if copies(view.hand[view.viewer], kind, view.deck) > 1:

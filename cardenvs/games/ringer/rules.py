@@ -589,9 +589,12 @@ def hide(view):
         view.seat = view.turn
         view.phase = PLAY
     view.claims[:] = -1
-    for i in range(NUM_CARDS):
-        if view.under == 0 or view.put_by[i] != viewer:
-            view.stock[i] = -1
+    if view.under == 0:
+        view.stock[:] = -1
+    else:
+        for i in range(NUM_CARDS):
+            if view.put_by[i] != viewer:
+                view.stock[i] = -1
     for seat in range(view.num_seats):
         if seat != viewer:
             for i in range(NUM_CARDS):
