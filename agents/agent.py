@@ -8,7 +8,10 @@ import numpy as np
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import CardEnvError, InvalidOption
 
-ALLOWED = f"{', '.join(POLICIES)}, human, checkpoint:PATH or module:Class"
+OWN_KINDS = ("checkpoint", "flat-mc", "ismcts")
+"""What may stand before a colon and is no module: players of this package."""
+
+ALLOWED = f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, human, checkpoint:PATH or module:Class"
 """The texts that `make` takes, for people."""
 
 
@@ -75,12 +78,18 @@ class CompiledAgent:
 def make(spec: str) -> Agent:
     """The player that a text stands for; raises `UnknownAgent` with the texts there are.
 
-    `random`, `easy`, `strong`: the policies of every game. `human`: a person at the terminal. `checkpoint:PATH`: a trained
-    network. `module:Class`: any class that is made without arguments and is an `Agent`; its code runs here.
+    `random`, `easy`, `strong`: the policies of every game. `flat-mc`, `ismcts`: search, with a budget as in `ismcts:500`
+    (playouts) or `ismcts:50ms`. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
+    class that is made without arguments and is an `Agent`; its code runs here.
     """
     kind, _, rest = spec.partition(":")
     if spec in POLICIES:
         return CompiledAgent(POLICIES.index(spec))
+    if kind in ("flat-mc", "ismcts"):
+        from agents.search import FlatMonteCarlo, TreeSearch
+
+        searcher = FlatMonteCarlo if kind == "flat-mc" else TreeSearch
+        return searcher(rest)
     if spec == "human":
         from agents.human import HumanAgent
 

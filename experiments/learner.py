@@ -45,6 +45,9 @@ class Learning:
     pool_share: float = 0.2
     """Share of the tables where an opponent from the pool holds some of the seats."""
 
+    shaping: float = 0.0
+    """What a point of score above the mean of the table is worth while the game runs, taken back at its end. Helps where pay is late."""
+
     threads: int = 1
     """Threads of PyTorch. More than one is slower where other programs use the cores."""
     device: str = "cpu"
@@ -95,7 +98,8 @@ def make_tables(
 ) -> SeatVecEnv:
     """The tables to learn at, with an opponent pool of compiled players."""
     pool = Pool(learning.pool, learning.snapshots)
-    return kind(game, learning.tables, num_players, seed=seed, pool=pool, pool_share=learning.pool_share, **options)
+    share, shaping = learning.pool_share, learning.shaping
+    return kind(game, learning.tables, num_players, seed=seed, pool=pool, pool_share=share, shaping=shaping, **options)
 
 
 def make_learner(learning: Learning, env: SeatVecEnv, seed: int) -> MaskablePPO:

@@ -15,6 +15,7 @@ import numpy as np
 
 import cardenvs
 from agents import Agent, BatchAgent, CompiledAgent, make
+from agents.agent import OWN_KINDS
 from agents.isolated import IsolatedAgent, PlayerFault
 from cardenvs.core.game import Game
 from cardenvs.core.loops import EXTERNAL
@@ -154,7 +155,7 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
     shared: dict[str, Agent] = {}
     try:
         for spec in specs:
-            if ":" in spec and not spec.startswith("checkpoint:"):
+            if ":" in spec and spec.partition(":")[0] not in OWN_KINDS:
                 players.append(IsolatedAgent(spec, time_limit))
                 continue
             player = shared.get(spec) or make(spec)
@@ -351,8 +352,7 @@ class _Tables:
     def report(self, match: Deals, part: slice) -> None:
         """Enter the results in `match`."""
         scores = np.zeros(self.returns.shape, np.int64)
-        for lane in range(len(scores)):
-            self.game.loops.scores_one(self.states[lane : lane + 1], scores[lane])
+        self.game.loops.scores_lanes(self.states, np.arange(len(scores)), scores)
         shape = match.scores[part].shape
         match.scores[part] = np.take_along_axis(scores, self.seats, axis=1).reshape(shape)
         match.returns[part] = np.take_along_axis(self.returns, self.seats, axis=1).reshape(shape)

@@ -70,6 +70,8 @@ class SeatVecEnv(VecEnv):
         pool: opponents; None for self-play alone.
         pool_share: share of the tables (the last ones) where an opponent holds some seats. Who and how many is drawn when a
             game starts and stays until it ends.
+        shaping: what a point of score above the mean of the table is worth while the game runs. It is paid when it is made and
+            taken back at the end (A. Y. Ng, D. Harada and S. Russell, "Policy invariance under reward transformations", 1999).
         options: the game's own.
 
     A decision with one legal action and the decisions of opponents are played inside: every row is a learner's choice.
@@ -88,6 +90,7 @@ class SeatVecEnv(VecEnv):
         seed: int = 0,
         pool: Pool | None = None,
         pool_share: float = 0.2,
+        shaping: float = 0.0,
         threads: int = 1,
         **options: Any,
     ):
@@ -110,7 +113,9 @@ class SeatVecEnv(VecEnv):
         self.paid = np.zeros((num_tables, seats))
         self.ended = np.zeros(num_tables, bool)
         self.decisions = self.games = 0
+        self.shaping = shaping
         self._earned = np.zeros((num_tables, seats))
+        self._scores = np.zeros((num_tables, seats), np.int64)
         self._blank, _ = self.game.configure(seats, options)
         self._view = new_states(self.game.state, 1)
         self._mask = np.zeros(self.game.actions.size, np.int8)
@@ -123,6 +128,7 @@ class SeatVecEnv(VecEnv):
         self.ended[:] = True
         self._start_games(self.tables.lanes)
         self._play_others()
+        self._potential = self._worth()
         return self.now.observation.copy()
 
     def step_async(self, actions: np.ndarray) -> None:
@@ -139,6 +145,9 @@ class SeatVecEnv(VecEnv):
         self.games += int(self.ended.sum())
         self._start_games(np.flatnonzero(self.ended))
         self._play_others()
+        if self.shaping:
+            before, self._potential = self._potential, self._worth()
+            self.paid += np.where(self.ended[:, None], 0, self._potential) - before
         earned = self.paid[self.tables.lanes, self.acted].astype(np.float32)
         return self.now.observation.copy(), earned, self.ended.copy(), self._infos
 
@@ -156,6 +165,12 @@ class SeatVecEnv(VecEnv):
             for seat in range(self.num_players):
                 observe(states[table : table + 1], seat, self._view, views[table, seat], self._mask)
         return views
+
+    def _worth(self) -> np.ndarray:
+        """The potential of every seat at every table now: its score above the mean, times `shaping`."""
+        if self.shaping:
+            self.game.loops.scores_lanes(self.tables.states, self.tables.lanes, self._scores)
+        return self.shaping * (self._scores - self._scores.mean(axis=1, keepdims=True))
 
     def _count_choices(self, lanes: np.ndarray) -> np.ndarray:
         choices = self.now.action_mask[lanes].sum(axis=1, dtype=np.int64)
@@ -249,6 +264,7 @@ class SeatVecEnv(VecEnv):
         self.pool.snapshots = dict(snapshots)
         turn = (self.now.observation, self.now.action_mask, self.now.seat)
         self.game.loops.write_turns(self.tables.states, self.tables.lanes, self._view, *turn)
+        self._potential = self._worth()
         return self.now.observation.copy()
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -166,16 +167,21 @@ class Game:
 
 
 class GameLoops:
-    """The loops of `cardenvs.core.loops` bound to one game; each is compiled, or read from the cache, when first asked for."""
+    """The loops of a module bound to one game; each is compiled, or read from the cache, when first asked for.
 
-    def __init__(self, game: Game):
-        self._game = game
-        self._namespace = {**vars(loops), **{kernel: getattr(game, kernel) for kernel in KERNELS}}
-        for helper in loops.HELPERS:
+    The module is `cardenvs.core.loops`, or one that builds on it in the same way: its functions may use the names of the
+    game's kernels and of the helpers there, and list their own helpers in `HELPERS`.
+    """
+
+    def __init__(self, game: Game, module: ModuleType = loops):
+        self._game, self._module = game, module
+        self._name = game.id if module is loops else f"{game.id}-{module.__name__}"
+        self._namespace = {**vars(loops), **vars(module), **{kernel: getattr(game, kernel) for kernel in KERNELS}}
+        for helper in dict.fromkeys(loops.HELPERS + module.HELPERS):
             self._namespace[helper.__name__] = jit.kernel(jit.rebind(helper, self._namespace))
-        self._sources = (Path(__file__).parent, Path(inspect.getfile(game.deck)).parent)
+        self._sources = (Path(__file__).parent, Path(inspect.getfile(game.deck)).parent, Path(inspect.getfile(module)))
 
     def __getattr__(self, name: str) -> Callable:
-        loop = jit.bind(getattr(loops, name), self._game.state, self._game.id, self._namespace, self._sources)
+        loop = jit.bind(getattr(self._module, name), self._game.state, self._name, self._namespace, self._sources)
         setattr(self, name, loop)
         return loop

@@ -110,7 +110,7 @@ _NUMBA_TYPES = {
 def bind(template: Callable, dtype: np.dtype, name: str, namespace: dict[str, Any], sources: tuple[Path, ...]) -> Callable:
     """`template` with `namespace` as its globals, compiled for records of `dtype`.
 
-    `name` makes its cache file its own; `sources` are the folders whose edits must recompile it.
+    `name` makes its cache file its own; `sources` are the files and folders whose edits must recompile it.
     """
     function = rebind(template, namespace)
     function.__qualname__ = f"{name}.{template.__name__}"
@@ -138,8 +138,8 @@ def rebind(template: Callable, namespace: dict[str, Any]) -> Callable:
 def _cache_folder(name: str, sources: tuple[Path, ...]) -> Path | None:
     """The writable folder of this game's machine code, or None (after one warning) where there is none."""
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
-    for source in sorted({path for folder in sources for path in folder.rglob("*.py")}):
-        digest.update(source.read_bytes())
+    for path in sorted({path for source in sources for path in (source.rglob("*.py") if source.is_dir() else [source])}):
+        digest.update(path.read_bytes())
     try:
         base = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cardenvs")
         folder = base / f"{name}-{digest.hexdigest()[:16]}"

@@ -239,3 +239,10 @@ def resample_one(view: States, words: Words, out: States):
 def scores_one(states: States, out: Vector64):
     """The printed scores now (G-13)."""
     scores(states[0], out)
+
+
+def scores_lanes(states: States, lanes: Vector64, out: Grid64):
+    """The printed scores of each of `lanes` now (G-13); absent seats get 0."""
+    for i in lanes:
+        out[i] = 0
+        scores(states[i], out[i])

@@ -50,16 +50,19 @@ def test_random_players_of_different_seeds_differ():
     assert len(choices) > 1
 
 
+OURS = ["random", "easy", "strong", "human", "flat-mc", "flat-mc:50", "ismcts", "ismcts:20ms"]
+
+
 def test_names_are_what_was_asked_for():
-    assert [make(spec).name for spec in ("random", "easy", "strong", "human")] == ["random", "easy", "strong", "human"]
+    assert [make(spec).name for spec in OURS] == OURS
     assert isinstance(make("tests.experiments.rogues:First"), rogues.First)
 
 
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("expert", "random, easy, strong, human, checkpoint:PATH or module:Class"),
-        ("", "random, easy, strong, human, checkpoint:PATH or module:Class"),
+        ("expert", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH or module:Class"),
+        ("", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH or module:Class"),
         ("checkpoint:", "random, easy"),
         (":Class", "random, easy"),
         ("no.such.module:Class", "cannot be loaded"),

@@ -132,6 +132,32 @@ def test_paid_agrees_with_the_aec_environment_and_forced_decisions_are_no_rows()
     assert ends == env.games >= 6
 
 
+def test_shaping_pays_points_when_they_are_made_and_takes_them_back_at_the_end():
+    """The same choices with and without it: in between the difference is what the running games are worth, at the end nothing."""
+    plain = SeatVecEnv(GAME, 6, 3, seed=5, reward="score", num_games=2)
+    shaped = SeatVecEnv(GAME, 6, 3, seed=5, shaping=0.5, reward="score", num_games=2)
+
+    def worth() -> np.ndarray:
+        scores = np.array(shaped.tables.scores())
+        return 0.5 * (scores - scores.mean(axis=1, keepdims=True))
+
+    plain.reset()
+    shaped.reset()
+    rng = np.random.default_rng(0)
+    first, extra = worth(), np.zeros((6, 3))
+    for _ in range(200):
+        actions = random_actions(plain.action_masks(), rng)
+        plain.step(actions)
+        _, earned, _, _ = shaped.step(actions)
+        np.testing.assert_allclose(earned, shaped.paid[np.arange(6), shaped.acted], rtol=1e-6)
+        extra += shaped.paid - plain.paid
+        over = plain.ended
+        np.testing.assert_allclose(extra[over], -first[over], atol=1e-9)
+        np.testing.assert_allclose(extra[~over], (worth() - first)[~over], atol=1e-9)
+        first[over], extra[over] = worth()[over], 0
+    assert plain.games == shaped.games >= 6
+
+
 def naive_advantages(buffer: SeatRolloutBuffer, last: np.ndarray) -> np.ndarray:
     """The textbook recursion, one seat's trajectory after the other."""
     found = np.full(buffer.seats.shape, np.nan)
