@@ -11,9 +11,12 @@ from cardenvs.core.state import new_states
 from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import InvalidOption
 from experiments.matches import interval, play_deals
-from tests.common import differences, over, pick
+from tests.common import GAMES, differences, over, pick
 
 SEARCHERS = ["flat-mc:40", "ismcts:40"]
+QUICK = ("kuhn-v0", "recurrring-v0")
+"""Games whose searches are compiled in the fast tests; the slow ones compile those of all games."""
+EVERY_GAME = [pytest.param(game_id, marks=[] if game_id in QUICK else pytest.mark.slow) for game_id in GAMES]
 
 
 def positions(game: Game, count: int) -> list[CardEnv]:
@@ -41,8 +44,10 @@ def choice(env: CardEnv, spec: str, seed: int = 5) -> int:
 
 
 @pytest.mark.parametrize("spec", SEARCHERS)
-def test_choices_are_legal_repeatable_and_made_from_the_view_alone(game: Game, spec: str):
+@pytest.mark.parametrize("game_id", EVERY_GAME)
+def test_choices_are_legal_repeatable_and_made_from_the_view_alone(game_id: str, spec: str):
     """The same choice whatever the hidden cards are; table and view stay as they were."""
+    game = cardenvs.find(game_id)
     words, other = np.array([9], np.uint64), new_states(game.state, 1)
     for env in positions(game, 4):
         before, view = env.states.copy(), env.view(env.agent_selection)

@@ -15,6 +15,7 @@ import cardenvs
 from cardenvs.core.state import new_states
 from cardenvs.errors import IllegalAction, InvalidDeck, InvalidOption
 from cardenvs.games.timbre import GAME, encoding
+from cardenvs.games.timbre.cards import KINDS
 from tests.common import differences
 from tests.test_rng import SplitMix64
 
@@ -942,6 +943,35 @@ def test_features_kept_ready_are_those_written_anew(players):
         assert not differences(env.states, anew)
         near += env.states["near"][0]
     assert near > 20
+
+
+@pytest.mark.parametrize("players", [3, 5])
+def test_what_an_observation_says_about_the_own_cards(players):
+    """Trumps, letters for a DING, and the cards that would be the best in the trick: as playing them shows."""
+    tried = 0
+    for env, rng in walk(players, 500, seed=4):
+        if env.states["terminated"][0] or env.states["truncated"][0] or rng.random() > 0.3:
+            continue
+        agent = env.agent_selection
+        seen, me = env.describe_observation(env.observe(agent)["observation"]), env.possible_agents.index(agent)
+        state = env.states[0]
+        hand = {KINDS[min(card, 60)] for card in members(state["hand"][me])}
+        named = {name: {kind for kind, flag in zip(KINDS, seen[name], strict=True) if flag} for name in ("trumps", "takes")}
+        assert named["trumps"] == {kind for kind in hand if kind == "wild" or kind.startswith(seen["trump"])}
+        held = hand | {KINDS[min(card, 60)] for card in members(state["community"])}
+        assert seen["letters"] == [any(kind.endswith(f"-{letter}") for kind in held) for letter in "Ding"]
+        if seen["phase"] != "tricks" or seen["trick_number"] == 4:
+            continue
+        takes = set()
+        for action in env.legal_actions():
+            after = env.clone()
+            after.step(action)
+            now = after.states[0]
+            if now["winner"] == me or now["tricks"][me] > state["tricks"][me]:
+                takes.add(env.action_text(action).removeprefix("play "))
+        assert named["takes"] == takes
+        tried += 1
+    assert tried > 20
 
 
 @pytest.mark.parametrize("players", GAME.players)

@@ -6,8 +6,8 @@ from cardenvs.core import jit
 from cardenvs.core.encoding import ActionTable, ObservationTable, Section, put_binary, put_count, put_one_hot
 from cardenvs.core.state import SCORE, seat_after, state_dtype
 from cardenvs.games.timbre import rules
-from cardenvs.games.timbre.cards import BIT, COLOUR, COLOURS, FACE, FACES, KINDS, NUM_CARDS, WILD, count, lowest
-from cardenvs.games.timbre.rules import DISCARD, FINISH, HAND, MAX_DISCARDS, MAX_SEATS, PLAY, STAND
+from cardenvs.games.timbre.cards import BIT, COLOUR, COLOURS, FACE, FACES, KINDS, LETTERS, NUM_CARDS, SUIT, WILD, WILDS, count, lowest
+from cardenvs.games.timbre.rules import DISCARD, FINISH, HAND, MAX_DISCARDS, MAX_SEATS, PLAY, STAND, TRICKS
 
 ACTIONS = ActionTable(
     ("in", ["in"]),
@@ -48,6 +48,9 @@ _OWN = (
     Section("turn", "one-hot", (MAX_SEATS,), "the seat to act, the viewer is 0; none while others choose, or when the game is over"),
     Section("hand", "count", _CARDS, "own cards by kind"),
     Section("discarded", "count", _CARDS, "what the viewer discarded in this hand, by kind"),
+    Section("trumps", "flag", (1,) * len(KINDS), "by kind: own cards that are trumps"),
+    Section("takes", "flag", (1,) * len(KINDS), "by kind: own cards that may be played to this trick and would be the best in it so far"),
+    Section("letters", "flag", (1,) * 4, "D, i, n, g: whether the own hand or the community cards hold it"),
 )
 _EACH_SEAT = (
     Section("played", "binary", (_CODE,) * HAND, "card played to each trick: 16 x colour + face + 1, wild 16, none 0"),
@@ -69,7 +72,9 @@ OBSERVATION = ObservationTable(*_PUBLIC, *_OWN, each_seat=_EACH_SEAT, seats=MAX_
 
 _START = {section.name: np.int64(start) for section, start in OBSERVATION.places()}
 _TABLE, _SEATS, _BLOCK = _START["phase"], OBSERVATION.seats_start, OBSERVATION.block
-_SHOWN, _TRICK, _LED, _HAND, _DISCARDED = (_START[name] for name in ("shown", "trick_number", "led", "hand", "discarded"))
+_SHOWN, _TRICK, _LED, _HAND, _DISCARDED, _TRUMPS, _TAKES, _LETTERS = (
+    _START[name] for name in ("shown", "trick_number", "led", "hand", "discarded", "trumps", "takes", "letters")
+)
 _COLOUR, _FACE, _WINNING, _VOID, _POSITION, _TRICKS, _EXCHANGED, _LEADS, _CHOICE = (
     _START[name] - _SEATS
     for name in ("trick_colour", "trick_face", "winning", "void", "position", "tricks_won", "exchanged", "leads", "choice")
@@ -196,6 +201,38 @@ def put_cards(out, at, cards):
         cards &= cards - 1
 
 
+@jit.inline
+def put_kinds(out, at, cards):
+    """Set the flags of the kinds of a set of cards."""
+    while cards != 0:
+        out[at + min(lowest(cards), WILD)] = 1
+        cards &= cards - 1
+
+
+@jit.kernel
+def best_so_far(view):
+    """The viewer's cards that may be played to this trick and would be the best in it so far; none if it has no turn in it any more."""
+    hand = view.hand[view.viewer]
+    if (
+        view.terminated
+        or view.truncated
+        or view.phase != TRICKS
+        or view.choice[view.viewer] != 1
+        or view.played[view.viewer, view.trick] >= 0
+    ):
+        return hand & 0
+    legal = rules.playable(view, hand)
+    if view.led < 0:
+        return legal
+    takes = hand & 0
+    while legal != 0:
+        card = lowest(legal)
+        if rules.power_of(view, card) > view.best:
+            takes |= legal & -legal
+        legal &= legal - 1
+    return takes
+
+
 @jit.kernel
 def observe(view, out):
     """The features of `table`, the viewer's own, and those of the seats."""
@@ -207,6 +244,11 @@ def observe(view, out):
     put_one_hot(out, at, MAX_SEATS, -1 if over or view.seat < 0 else seat_after(view.seat, seats - viewer, seats))
     put_cards(out, _HAND, view.hand[viewer])
     put_cards(out, _DISCARDED, view.discarded[viewer])
+    put_kinds(out, _TRUMPS, view.hand[viewer] & (SUIT[view.trump] | WILDS))
+    put_kinds(out, _TAKES, best_so_far(view))
+    held = view.hand[viewer] | view.community
+    for letter in range(4):
+        out[_LETTERS + letter] = held & LETTERS[letter] != 0
     seat, at = np.int64(viewer), _SEATS
     for _ in range(seats):
         for i in range(_BLOCK):

@@ -328,6 +328,14 @@ def declare_ding(state, seat):
 
 
 @jit.kernel
+def power_of(state, card):
+    """The strength of a card in the running trick: 0 for plain cards of other suits than the one led (TI-12)."""
+    if card >= WILD or COLOUR[card] == state.trump:
+        return RANK[card] + 13
+    return RANK[card] if COLOUR[card] == state.led else 0
+
+
+@jit.kernel
 def play(state, seat, kind):
     """Play a card to the trick (TI-10)."""
     trick = state.trick
@@ -339,11 +347,7 @@ def play(state, seat, kind):
         state.led = suit
         state.leader[trick] = seat
     state.played[seat, trick] = card
-    power = 0
-    if suit == state.trump:
-        power = RANK[card] + 13
-    elif suit == state.led:
-        power = RANK[card]
+    power = power_of(state, card)
     if suit != state.led:
         state.void[seat] |= 1 << state.led
         if state.led == state.trump and must_follow_wild(state):
