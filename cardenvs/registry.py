@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from cardenvs.core.game import Game
 
 _MODULES = {
-    "recurrring-v0": "cardenvs.games.recurrring",
-    "ding-v0": "cardenvs.games.ding",
     "ringer-v0": "cardenvs.games.ringer",
+    "ramino-v0": "cardenvs.games.ramino",
+    "ding-v0": "cardenvs.games.ding",
     "timbre-v0": "cardenvs.games.timbre",
+    "recurrring-v0": "cardenvs.games.recurrring",
 }
 
 

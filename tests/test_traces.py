@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.common import GAMES
-from tests.games.conftest import UNDER_CONSTRUCTION
 from tests.traces.replayer import recorded_games, replay_file
 
-FILES = [
-    path for path in sorted((Path(__file__).parent / "traces").glob("*.jsonl.gz")) if path.name.split("-")[0] not in UNDER_CONSTRUCTION
-]
+FILES = sorted((Path(__file__).parent / "traces").glob("*.jsonl.gz"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".jsonl.gz"))

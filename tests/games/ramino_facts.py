@@ -50,7 +50,7 @@ def facts(env, agent) -> dict:
         },
         "sets": [[entry for number in range(3) if (entry := set_of(seen, 3 * rank + number))] for rank in range(13)],
         "pile": pile,
-        "top": CARDS.index(seen["top"]),
+        "top": None if seen["top"] is None else CARDS.index(seen["top"]),
         "stock_size": seen["stock_size"],
         "reshuffled": seen["reshuffled"],
         "reshuffles": seen["reshuffles"],
@@ -64,7 +64,7 @@ def facts(env, agent) -> dict:
         "clean_possible": seen["clean"],
         "match_points": absolute(seen["points"]),
     }
-    assert result["top"] == pile[-1]
+    assert result["top"] == (pile[-1] if pile else None)
     assert pile == view.pile[: view.pile_size].tolist()
     assert result["hand"] == counts(view.hand[me])
     assert result["unseen"] == counts(view.unseen)

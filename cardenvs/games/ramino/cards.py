@@ -181,6 +181,8 @@ def put_bits(out, at, size, word):
 @jit.inline
 def put_pair(out, at, size, one, two):
     """Write how often each of the lowest `size` bits is in a pair, as thermometers of two features each; like `put_bits` otherwise."""
+    if one == 0:
+        return at + 2 * size
     for skip in range(0, size, 4):
         index = (one >> skip & 15) | (two >> skip & 15) << 4
         for i in range(8):

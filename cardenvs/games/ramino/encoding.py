@@ -76,7 +76,7 @@ OBSERVATION = ObservationTable(
     Section("stock_size", "binary", (7,), "cards of the stock"),
     Section("stock_steps", "count", (12,), "the same, rounded down to steps of eight", step=8),
     Section("reshuffles", "binary", (4,), "reshuffles in this deal"),
-    Section("top", "one-hot", (NUM_TYPES,), "the top of the pile", labels=CARDS),
+    Section("top", "one-hot", (NUM_TYPES,), "the top of the pile; none while it is empty", labels=CARDS),
     Section(
         "pile",
         "binary",
@@ -96,7 +96,7 @@ OBSERVATION = ObservationTable(
     Section("set_open", "flag", (1,) * _SETS, "whether each is open"),
     Section("set_fresh", "flag", (1,) * _SETS, "whether each is fresh"),
     Section("hand", "count", _TYPES, "own cards by type"),
-    Section("unseen", "count", _TYPES, "by type: cards of which the viewer does not know where they are"),
+    Section("unseen", "count", _TYPES, "by type: cards that are neither in the pile, nor on the table, nor in the own hand"),
     Section("reshuffled", "count", _TYPES, "by type: cards that the last reshuffle put into the stock"),
     each_seat=(
         Section("opened", "flag", (1,), "has opened in this deal"),
@@ -137,7 +137,7 @@ def observe(view, out):
     at = put_binary(out, at, 7, view.stock_size)
     at = put_count(out, at, 12, view.stock_size // 8)
     at = put_binary(out, at, 4, view.reshuffles)
-    at = put_one_hot(out, at, NUM_TYPES, view.pile[view.pile_size - 1])
+    at = put_one_hot(out, at, NUM_TYPES, view.pile[view.pile_size - 1] if view.pile_size else -1)
     for i in range(view.pile_size):
         put_bits(out, at + 6 * i, 6, _PILE_CODES[view.pile[view.pile_size - 1 - i]])
     at += 6 * _PILE
@@ -147,17 +147,19 @@ def observe(view, out):
     at = put_pair(out, at, 56, view.jokers[0], view.jokers[1])
     at = put_pair(out, at, 56, view.fresh_low[0], view.fresh_low[1])
     at = put_pair(out, at, 56, view.fresh_high[0], view.fresh_high[1])
-    for number in range(_SETS):
-        code = np.int64(view.sets[number // 3, number % 3])
-        if code:
+    jokers, opened, fresh = at + 4 * _SETS, at + 6 * _SETS, at + 7 * _SETS
+    for rank in range(13):
+        for i in range(3):
+            code = np.int64(view.sets[rank, i])
+            if code == 0:
+                break
+            number = 3 * rank + i
             for suit in range(4):
                 out[at + 4 * number + suit] = suits_in(code) >> suit & 1
-            place = at + 4 * _SETS
             for joker in range(jokers_in(code)):
-                out[place + 2 * number + joker] = 1
-            place += 2 * _SETS
-            out[place + number] = is_open(code)
-            out[place + _SETS + number] = is_fresh(code)
+                out[jokers + 2 * number + joker] = 1
+            out[opened + number] = is_open(code)
+            out[fresh + number] = is_fresh(code)
     at += 8 * _SETS
     hand = view.hand[viewer]
     at = put_pair(out, at, NUM_TYPES, packed(hand[0]), packed(hand[1]))

@@ -11,6 +11,7 @@ from cardenvs.games.ramino.cards import (
     JOKER,
     JOKER_BIT,
     NEAR,
+    NUM_TYPES,
     POINTS,
     cells,
     copies,
@@ -20,6 +21,7 @@ from cardenvs.games.ramino.cards import (
     suits_in,
     types,
     with_one,
+    without,
 )
 from cardenvs.games.ramino.plan import ADD, COST, LEFT, NEW, NO_PLAN, NODE, SWAP, TWIN, search
 from cardenvs.games.ramino.plan import DISCARD as THROWN
@@ -34,6 +36,8 @@ from cardenvs.games.ramino.rules import (
     NEW_SET,
     NUM_ACTIONS,
     SWAP_RUN,
+    TURNS,
+    hidden_cards,
 )
 from cardenvs.games.ramino.safety import barred_bit
 
@@ -50,7 +54,7 @@ def choose_easy(view, mask, words):
     for action in range(NEW_SET, NUM_ACTIONS):
         if mask[action] and (view.owed or not adds_joker(action)):
             return action
-    thrown, most = 0, -1
+    thrown, most = -1, -1
     for card in range(JOKER + 1):
         if mask[DISCARD + card]:
             worth = 0
@@ -59,7 +63,16 @@ def choose_easy(view, mask, words):
                 worth = POINTS[card % 13] + (0 if near else 20)
             if worth > most:
                 thrown, most = DISCARD + card, worth
-    return thrown
+    return thrown if thrown >= 0 else last_legal(mask)
+
+
+@jit.kernel
+def last_legal(mask):
+    """The last legal action."""
+    action = NUM_ACTIONS - 1
+    while not mask[action]:
+        action -= 1
+    return action
 
 
 @jit.kernel
@@ -110,42 +123,42 @@ def _third(first: int, second: int) -> int:
 THIRD = np.array([[_third(first, second) for second in range(56)] for first in range(56)])
 """By two places: the types that make a meld with their types."""
 
-# Strong. Prices and gains are in thousandths of a card that stays in hand.
+# Strong. Costs are in thousandths of a natural that stays in hand.
 
-WEIGHTS = np.array([1000, 1500, 16, 3, 10, 1, 300, 100, 60, 150])
-CARD, OWN_JOKER, PAIR, NEIGHBOUR, REACH, POINT, FEEDS, FEEDS_LATER, MATCHES, STOCK = range(10)
-"""CARD, OWN_JOKER: a natural and a joker that stay. PAIR, NEIGHBOUR, REACH: off for every unseen card that makes a meld with the
-natural and another of the hand, that makes one with it and a joker, that lies between it and the end of a run. POINT: for each
-point of penalty. FEEDS, FEEDS_LATER: throwing what fits on the table, before a seat that is opened or not. MATCHES: throwing what is
-near a card that the next seat surely holds, for each. STOCK: what is hoped for from the stock."""
+CARD, OWN_JOKER = 1000, 1500
+"""What a natural and a joker cost that stay."""
+PAIR, NEIGHBOUR, REACH = 16, 3, 10
+"""Off the cost of a natural for every hidden card that makes a meld with it and another of the hand; that makes one with it and a
+joker; that lies between it and the end of a run."""
+FEEDS, FEEDS_LATER, MATCHES = 300, 100, 60
+"""Risks of a discard: it fits on the table, and the next seat is opened or not; for each card near it that this seat surely holds."""
+CLOSE = 1000
+"""Off the cost of a hand that can be closed."""
+TAKE = 150
+"""What a card of the pile must save, beyond what is hoped from the stock."""
+LOOK = 3
+"""So many discards are compared by what can be drawn after them."""
+FEW = 3
+"""Where points count, melds are laid when another seat has so few cards."""
 
 
 @jit.kernel
 def choose_strong(view, mask, words):
-    """Plan with the exact search, hold melds until the hand can be closed, throw what is of least use to the hand and to the next seat."""
-    return decide(view, mask, WEIGHTS)
-
-
-@jit.kernel
-def decide(view, mask, weights):
-    """`choose_strong`, with any weights."""
+    """Plan with the exact search, hold melds until the hand can be closed, draw and discard for the least cost after the next draw."""
     price, gain, best = np.zeros(TWIN + 1, np.int64), np.zeros(TWIN + 1, np.int64), np.zeros(NODE, np.int64)
+    hidden = np.empty(2, np.int64)
+    hidden_cards(view, hidden)
     hand = view.hand[view.viewer]
-    one, two, jokers = hand[0], hand[1], copies(hand, JOKER_BIT)
+    one, two = hand[0], hand[1]
     if view.phase == DRAW:
         if not mask[DRAW_PILE]:
             return DRAW_STOCK
-        set_prices(view, one, two, weights, price, gain)
-        search(view, one & ~JOKER_BIT, two & ~JOKER_BIT, jokers, 0, False, price, gain, best)
-        before = best[COST]
+        hoped = hope(view, hidden, one, two, price, gain, best)
         top = BITS[view.pile[view.pile_size - 1]]
         one, two = with_one(one, two, top)
-        jokers += 1 if top == JOKER_BIT else 0
-        set_prices(view, one, two, weights, price, gain)
-        search(view, one & ~JOKER_BIT, two & ~JOKER_BIT, jokers, 0 if view.throw_back else top, True, price, gain, best)
-        return DRAW_PILE if best[COST] + weights[STOCK] < before else DRAW_STOCK
-    set_prices(view, one, two, weights, price, gain)
-    search(view, one & ~JOKER_BIT, two & ~JOKER_BIT, jokers + view.owed, barred_bit(view), True, price, gain, best)
+        taken = cost(view, hidden, one, two, 0 if view.throw_back else top, True, price, gain, best)
+        return DRAW_PILE if taken + TAKE < hoped else DRAW_STOCK
+    cost(view, hidden, one, two, barred_bit(view), True, price, gain, best)
     planned = best[COST] < NO_PLAN
     closes = planned and best[LEFT] == 1
     if planned and (closes or view.owed > 0 or view.laid > 0 or lays_early(view)):
@@ -156,51 +169,111 @@ def decide(view, mask, weights):
         for action in range(ADD_SET_JOKER, SWAP_RUN):
             if mask[action] and adds_joker(action):
                 return action
-    action = DISCARD + best[THROWN] // 14 * 13 + best[THROWN] % 14
-    if planned and mask[action]:
-        return action
-    for action in range(NUM_ACTIONS - 1, -1, -1):
-        if mask[action]:
-            return action
-    return -1
+    thrown = DISCARD + best[THROWN] // 14 * 13 + best[THROWN] % 14
+    if planned and mask[thrown]:
+        return thrown if closes else choose_discard(view, mask, hidden, price, gain, best)
+    return last_legal(mask)
 
 
 @jit.kernel
 def lays_early(view):
-    """Whether melds are laid before the hand can be closed: where points count, and at the end of the deal."""
-    return view.reward == SCORE or view.num_deals > 1 or view.target > 0 or view.turns >= 58 * np.int64(view.num_seats)
+    """Whether melds are laid before the hand can be closed: at the end of a deal, and where points count if somebody may close soon."""
+    if view.turns >= (TURNS - 2) * np.int64(view.num_seats):
+        return True
+    if view.reward != SCORE and view.num_deals == 1 and view.target == 0:
+        return False
+    for seat in range(view.num_seats):
+        if seat != view.viewer and view.cards[seat] <= FEW:
+            return True
+    return False
 
 
 @jit.kernel
-def set_prices(view, one, two, weights, price, gain):
+def choose_discard(view, mask, hidden, price, gain, best):
+    """Of the discards that leave the cheapest hands, the one after which the least cost is to be hoped for."""
+    one, two = view.hand[view.viewer, 0], view.hand[view.viewer, 1]
+    costs, risks = np.empty(NUM_TYPES, np.int64), np.empty(NUM_TYPES, np.int64)
+    set_prices(view, hidden, one, price, gain)
+    for card in range(NUM_TYPES):
+        risks[card] = price[place_of(BITS[card])] - gain[place_of(BITS[card])] if card != JOKER else 0
+    for card in range(NUM_TYPES):
+        costs[card] = NO_PLAN
+        if mask[DISCARD + card]:
+            fewer, pairs = without(one, two, BITS[card])
+            costs[card] = risks[card] + cost(view, hidden, fewer, pairs, 0, False, price, gain, best)
+    thrown, least = costs.argmin(), NO_PLAN
+    for _ in range(LOOK):
+        card = costs.argmin()
+        if costs[card] >= NO_PLAN:
+            break
+        costs[card] = NO_PLAN
+        fewer, pairs = without(one, two, BITS[card])
+        hoped = risks[card] + hope(view, hidden, fewer, pairs, price, gain, best)
+        if hoped < least:
+            thrown, least = card, hoped
+    return DISCARD + thrown
+
+
+@jit.kernel
+def hope(view, hidden, one, two, price, gain, best):
+    """What a hand (`one`, `two`) costs on average after a draw from the stock and the best discard."""
+    useless = cost(view, hidden, one, two, 0, False, price, gain, best)  # the card drawn is thrown again
+    useful = fitting(view) | JOKER_BIT
+    left = one & ~JOKER_BIT
+    while left:
+        useful |= NEAR[place_of(left & -left)]
+        left &= left - 1
+    total, number = 0, 0
+    left = hidden[0]
+    while left:
+        card = left & -left
+        left ^= card
+        count = copies(hidden, card)
+        number += count
+        if card & useful:
+            more, pairs = with_one(one, two, card)
+            total += count * cost(view, hidden, more, pairs, 0, True, price, gain, best)
+        else:
+            total += count * useless
+    return total // max(number, 1)
+
+
+@jit.kernel
+def cost(view, hidden, one, two, barred, discards, price, gain, best):
+    """What a hand (`one`, `two`) costs as it is, or after the best discard if the seat `discards`; `best` is the plan."""
+    set_prices(view, hidden, one, price, gain)
+    jokers = view.owed + (1 if one & JOKER_BIT else 0) + (1 if two & JOKER_BIT else 0)
+    search(view, one & ~JOKER_BIT, two & ~JOKER_BIT, jokers, barred, discards, price, gain, best)
+    return best[COST] - (CLOSE if best[LEFT] == (1 if discards else 0) else 0)
+
+
+@jit.kernel
+def set_prices(view, hidden, one, price, gain):
     """Write what each card of a hand costs if it stays, and what it is worth to throw it."""
     following = seat_after(view.viewer, 1, view.num_seats)
-    held, opened = view.held[following, 0], view.opened[following]
+    held, risk_of_fit = view.held[following, 0], FEEDS if view.opened[following] else FEEDS_LATER
     fits = fitting(view)
     low, high = view.low[0], view.high[0]
-    price[JOKER_PLACE] = weights[OWN_JOKER]
-    gain[JOKER_PLACE] = -weights[OWN_JOKER]
-    price[TWIN] = weights[CARD]
+    price[JOKER_PLACE] = OWN_JOKER
+    gain[JOKER_PLACE] = -OWN_JOKER
+    price[TWIN] = CARD
     left = one & ~JOKER_BIT
     while left:
         card = left & -left
         left ^= card
         place = place_of(card)
         near = NEAR[place]
-        worth = weights[NEIGHBOUR] * unseen(view, near)
+        worth = NEIGHBOUR * number_of(hidden, near)
         partners = one & near
         while partners:
             partner = partners & -partners
             partners ^= partner
-            worth += weights[PAIR] * unseen(view, THIRD[place, place_of(partner)])
+            worth += PAIR * number_of(hidden, THIRD[place, place_of(partner)])
         there = cells(card)
         between = (there & high << 2 & ABOVE_TWO) >> 1 | (there & low >> 2 & BELOW_TWO) << 1
-        worth += weights[REACH] * unseen(view, types(between))
-        price[place] = weights[CARD] - worth + weights[POINT] * POINTS[place % 14]
-        risk = weights[MATCHES] * bits(held & near)
-        if card & fits:
-            risk += weights[FEEDS] if opened else weights[FEEDS_LATER]
-        gain[place] = price[place] - risk
+        worth += REACH * number_of(hidden, types(between))
+        price[place] = CARD - worth + POINTS[place % 14]
+        gain[place] = price[place] - MATCHES * bits(held & near) - (risk_of_fit if card & fits else 0)
 
 
 JOKER_PLACE = 56
@@ -210,9 +283,9 @@ BELOW_TWO = ACES * 0x0FFF
 
 
 @jit.inline
-def unseen(view, word):
-    """How many unseen cards there are of the types of a word."""
-    return bits(view.unseen[0] & word) + bits(view.unseen[1] & word)
+def number_of(hidden, word):
+    """How many hidden cards there are of the types of a word."""
+    return bits(hidden[0] & word) + bits(hidden[1] & word)
 
 
 @jit.inline

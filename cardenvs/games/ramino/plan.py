@@ -34,7 +34,7 @@ from cardenvs.games.ramino.rules import (
     ranks_for_sets,
     starts_of_runs,
 )
-from cardenvs.games.ramino.safety import TO_HAND
+from cardenvs.games.ramino.safety import TO_HAND, put_node, take_node
 
 # A node of the search: what is still open, and what has been decided.
 ONE, TWO, JOKERS, OWED = 0, 1, 2, 3  # undecided: a pair of naturals, and jokers, of which so many must be laid
@@ -89,11 +89,11 @@ def search(view, one, two, jokers, barred, discards, price, gain, best):
     most = gain.max() if discards else 0
     best[COST] = NO_PLAN
     stack = np.empty((MOST_NODES, NODE), np.int64)
-    stack[0] = node
+    put_node(stack, 0, node)
     top = 1
     while top > 0:
         top -= 1
-        node[:] = stack[top]
+        take_node(stack, top, node)
         if node[COST] - most >= best[COST]:
             continue
         if node[LENGTH] > 0:
@@ -103,11 +103,11 @@ def search(view, one, two, jokers, barred, discards, price, gain, best):
         if node[ONE]:
             top = use_card(stack, top, node, barred, to_hand, price, gain)
         else:
-            finish(node, opened, barred, discards, price, gain, best)
+            finish(node, opened, view.clean, barred, discards, price, gain, best)
 
 
 @jit.kernel
-def finish(node, opened, barred, discards, price, gain, best):
+def finish(node, opened, clean, barred, discards, price, gain, best):
     """All naturals are decided: lay the jokers that are left, and compare with the best plan so far."""
     may_add = opened or node[NEWS] > 0
     if node[ADDS] > 0 and not may_add:
@@ -121,8 +121,11 @@ def finish(node, opened, barred, discards, price, gain, best):
         if node[DISCARD] < 0:
             return
         node[COST] -= node[GAIN]
+    if clean and node[ADDS] > 0:  # of equal plans one that closes clean (RA-14)
+        node[COST] += 1
     if node[COST] < best[COST]:
-        best[:] = node
+        for i in range(NODE):
+            best[i] = node[i]
 
 
 @jit.kernel
@@ -189,12 +192,12 @@ def use_card(stack, top, node, barred, to_hand, price, gain):
     card = node[ONE] & -node[ONE]
     place = place_of(card)
     suit, rank = place // 14, place % 14
-    stack[top] = node
+    put_node(stack, top, node)
     stay(stack[top], card, barred, price, gain)
     top += 1
     use(node, card)
     if node[FITS] & card:
-        stack[top] = node
+        put_node(stack, top, node)
         child = stack[top]
         child[FITS] &= ~of_suits(15, rank)
         child[PLACES] -= 1
@@ -205,18 +208,18 @@ def use_card(stack, top, node, barred, to_hand, price, gain):
     while swaps:
         cell = swaps & -swaps
         swaps ^= cell
-        stack[top] = node
+        put_node(stack, top, node)
         stack[top, WISHES] &= ~cell
         free_joker(stack[top], SWAP_RUN + place_of(cell), to_hand)
         top += 1
     if node[DOUBLED] & card:
-        stack[top] = node
+        put_node(stack, top, node)
         stack[top, DOUBLED] = 0
         free_joker(stack[top], SWAP_ONE + 4 * rank + suit, to_hand)
         top += 1
     other = node[BOTH] & node[ONE] & of_suits(15, rank) & ~card
     if node[BOTH] & card and other:
-        stack[top] = node
+        put_node(stack, top, node)
         child = stack[top]
         use(child, other)
         child[BOTH] &= ~(card | other)
@@ -228,7 +231,7 @@ def use_card(stack, top, node, barred, to_hand, price, gain):
     suits = others
     while True:  # new sets with any of the other suits; those before it are decided
         for jokers in range(max(0, 2 - COUNT[suits]), min(node[JOKERS], 3 - COUNT[suits]) + 1):
-            stack[top] = node
+            put_node(stack, top, node)
             lay_set(stack[top], rank, suit, suits, jokers)
             top += 1
         if suits == 0:
@@ -237,11 +240,11 @@ def use_card(stack, top, node, barred, to_hand, price, gain):
     node[LENGTH], node[NATURALS] = 1, 1
     if rank == 0:  # a run from the ace high downwards
         node[CELL], node[START], node[STEP] = place + 13, place + 13, -1
-        stack[top] = node
+        put_node(stack, top, node)
         top += 1
     node[CELL], node[START], node[STEP] = place, place, 1
     for _ in range(min(node[JOKERS], rank) + 1):  # a run from it upwards, after so many jokers
-        stack[top] = node
+        put_node(stack, top, node)
         top += 1
         pay_jokers(node, 1)
         node[LENGTH] += 1
@@ -288,7 +291,7 @@ def continue_run(stack, top, node):
     joins = node[HIGH] & 1 << start - 1 if step > 0 and start % 14 > 0 else 0
     meets = following & node[LOW if step > 0 else HIGH]
     if joins or meets:  # added to a run on the table
-        stack[top] = node
+        put_node(stack, top, node)
         child = stack[top]
         if joins:
             child[HIGH] = child[HIGH] & ~joins | 1 << cell
@@ -304,7 +307,7 @@ def continue_run(stack, top, node):
         child[LENGTH] = 0
         top += 1
     if length >= 3:  # a new run
-        stack[top] = node
+        put_node(stack, top, node)
         child = stack[top]
         child[LOW] |= 1 << (start if step > 0 else cell)
         child[HIGH] |= 1 << (cell if step > 0 else start)
@@ -319,14 +322,14 @@ def continue_run(stack, top, node):
     node[LENGTH] += 1
     node[CELL] += step
     if node[JOKERS] > 0:
-        stack[top] = node
+        put_node(stack, top, node)
         pay_jokers(stack[top], 1)
         top += 1
     card = types(following)
     if node[ONE] & card:
         use(node, card)
         node[NATURALS] |= 1 << length
-        stack[top] = node
+        put_node(stack, top, node)
         top += 1
     return top
 

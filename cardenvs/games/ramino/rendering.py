@@ -46,7 +46,7 @@ def runs_text(view) -> list[str]:
 def text(view) -> str:
     """The table as the viewer sees it."""
     lines = [f"Ramino, deal {view.deal + 1}" + (f" to {view.target} points" if view.target else f" of {view.num_deals}")]
-    top = CARDS[view.pile[view.pile_size - 1]]
+    top = CARDS[view.pile[view.pile_size - 1]] if view.pile_size else "none"
     if view.terminated:
         lines.append("The match is over.")
     else:

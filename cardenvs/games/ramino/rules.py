@@ -88,7 +88,7 @@ FIELDS = [
     ("reshuffles", np.int16),
     ("reshuffled", np.int64, 2),  # pair: what the last reshuffle put into the stock
     ("shown", np.int64, 2),  # pair: the cards of the pile and the table, and owed jokers
-    ("unseen", np.int64, 2),  # pair, in a view: cards of which the viewer does not know where they are
+    ("unseen", np.int64, 2),  # pair, in a view: cards that are neither shown nor in the own hand
     ("taken", np.int8),  # the type taken from the pile in this turn, or -1
     ("owed", np.int8),  # freed jokers that must be laid again in this turn
     ("laid", np.int16),  # value laid so far by a seat that has laid something but is not opened
@@ -714,25 +714,34 @@ def scores(state, out):
 
 @jit.kernel
 def hide(view):
-    """Of other hands only what is surely held is seen, and nothing of the stock; the rest of all cards is unseen."""
+    """Of other hands only what is surely held is seen, and nothing of the stock."""
     view.stock[:] = 0
-    one, two = view.shown[0], view.shown[1]
     for seat in range(view.num_seats):
-        hand = view.hand[seat]
         if seat != view.viewer:
-            hand[:] = view.held[seat]
-        two |= hand[1] | (one & hand[0])
-        one |= hand[0]
-    view.unseen[0] = ALL & ~two
-    view.unseen[1] = ALL & ~one
+            view.hand[seat] = view.held[seat]
+    one, two = view.hand[view.viewer, 0], view.hand[view.viewer, 1]
+    view.unseen[0] = ALL & ~(two | view.shown[1] | (one & view.shown[0]))
+    view.unseen[1] = ALL & ~(one | view.shown[0])
+
+
+@jit.kernel
+def hidden_cards(view, out):
+    """Write to the pair `out` the cards of which the viewer does not know where they are."""
+    out[:] = view.unseen
+    for seat in range(view.num_seats):
+        if seat != view.viewer:
+            remove(out, view.held[seat, 0])
+            remove(out, view.held[seat, 1])
 
 
 @jit.kernel
 def resample(state, words):
-    """Deal the unseen cards at random to the stock and to the places in other hands that are not known.
+    """Deal the hidden cards at random to the stock and to the places in other hands that are not known.
 
     After a reshuffle the stock holds nothing but what was put there, and a hand no more of this than the seat has drawn since.
     """
+    hidden = np.empty(2, np.int64)
+    hidden_cards(state, hidden)
     seats = np.empty(NUM_CARDS, np.int64)  # owners of the free places in hands; first of those that nothing drawn since fills
     drawn = np.empty(NUM_CARDS, np.int64)  # owners of the others
     num_seats, num_drawn = 0, 0
@@ -750,13 +759,13 @@ def resample(state, words):
     shuffle(words, 0, drawn[:num_drawn])
     seats[num_seats : num_seats + num_drawn] = drawn[:num_drawn]
     num_seats += num_drawn
-    cards = np.empty(NUM_CARDS, np.int64)  # unseen; first those that cannot be in the stock
+    cards = np.empty(NUM_CARDS, np.int64)  # first those that cannot be in the stock
     others = np.empty(NUM_CARDS, np.int64)
     num_cards, num_others = 0, 0
     for card in range(NUM_TYPES):
-        unseen = copies(state.unseen, BITS[card])
-        stocked = min(unseen, copies(state.reshuffled, BITS[card])) if state.reshuffles else unseen
-        for i in range(unseen):
+        number = copies(hidden, BITS[card])
+        stocked = min(number, copies(state.reshuffled, BITS[card])) if state.reshuffles else number
+        for i in range(number):
             if i < stocked:
                 others[num_others] = card
                 num_others += 1

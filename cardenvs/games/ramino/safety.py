@@ -109,6 +109,20 @@ MOST_NODES = 512
 """A card has less than 20 children, a cell of a run three; no more wait at a time than those of 14 cards in a row."""
 
 
+@jit.inline
+def put_node(stack, top, node):
+    """Write a node to the stack."""
+    for i in range(len(node)):
+        stack[top, i] = node[i]
+
+
+@jit.inline
+def take_node(stack, top, node):
+    """Read a node from the stack."""
+    for i in range(len(node)):
+        node[i] = stack[top, i]
+
+
 @jit.kernel
 def can_open(state, need):
     """Whether the seat to act, which has not opened, can lay what is worth `need` and end its turn after that (RA-09).
@@ -124,12 +138,12 @@ def can_open(state, need):
     node[ONE], node[TWO], node[JOKERS] = hand[0] & ~JOKER_BIT, hand[1] & ~JOKER_BIT, copies(hand, JOKER_BIT)
     node[NEED], node[BOUND] = need, worth(node[ONE], node[TWO], node[JOKERS])
     node[FREES] = types(state.jokers[0]) & reuse
-    node[LOW:HIGH], node[HIGH:SETS] = state.fresh_low, state.fresh_high
-    stack[0] = node
+    node[LOW], node[LOWS], node[HIGH], node[HIGHS] = state.fresh_low[0], state.fresh_low[1], state.fresh_high[0], state.fresh_high[1]
+    put_node(stack, 0, node)
     top = 1
     while top > 0:
         top -= 1
-        node[:] = stack[top]
+        take_node(stack, top, node)
         if node[NEED] > node[BOUND]:
             continue
         one, jokers, length = node[ONE], node[JOKERS], node[LENGTH]
@@ -179,7 +193,7 @@ def extend_run(stack, top, node, reuse):
     ends, step, last = (LOW, -1, ACES) if node[LOW] else (HIGH, 1, HIGH_ACES)
     end = node[ends] & -node[ends]
     node[ends], node[ends + 1] = without(node[ends], node[ends + 1], end)
-    stack[top] = node
+    put_node(stack, top, node)
     top += 1
     if end & last:
         return top
@@ -192,7 +206,7 @@ def extend_run(stack, top, node, reuse):
 def continue_run(stack, top, node, reuse):
     """The run that is being laid ends, or a card is added to it."""
     if node[LENGTH] >= 3:
-        stack[top] = node
+        put_node(stack, top, node)
         stack[top, LENGTH] = 0
         top += 1
     position = node[CELL] % 14 + 1 + node[STEP]
@@ -209,12 +223,12 @@ def put_at(stack, top, node, reuse, cell):
     card = types(cell)
     value = POSITION_POINTS[place_of(cell) % 14 + 1]
     if node[JOKERS] > 0:
-        stack[top] = node
+        put_node(stack, top, node)
         put_joker(stack[top], value)
         stack[top, FREES] |= card & reuse
         top += 1
     if node[ONE] & card:
-        stack[top] = node
+        put_node(stack, top, node)
         put_natural(stack[top], card, value)
         top += 1
     return top
@@ -226,14 +240,14 @@ def extend_set(stack, top, node, reuse, code):
     rank = node[SETS] // 3
     node[SETS] += 1
     missing = of_suits(15 - suits_in(code), rank)
-    stack[top] = node
+    put_node(stack, top, node)
     if jokers_in(code) == 2:
         stack[top, FREES] |= missing & reuse
     top += 1
     if not (is_open(code) and is_fresh(code)):
         return top
     if node[JOKERS] > 0 and jokers_in(code) < 2:
-        stack[top] = node
+        put_node(stack, top, node)
         put_joker(stack[top], POINTS[rank])
         if jokers_in(code) == 1:
             stack[top, FREES] |= missing & reuse
@@ -242,7 +256,7 @@ def extend_set(stack, top, node, reuse, code):
     while cards:
         card = cards & -cards
         cards ^= card
-        stack[top] = node
+        put_node(stack, top, node)
         put_natural(stack[top], card, POINTS[rank])
         if jokers_in(code) == 2:
             stack[top, FREES] |= missing & ~card & reuse
@@ -256,14 +270,14 @@ def use_card(stack, top, node, reuse):
     card = node[ONE] & -node[ONE]
     place = place_of(card)
     suit, rank = place // 14, place % 14
-    stack[top] = node  # it stays, and its twin: to lay one of them is tried below
+    put_node(stack, top, node)  # it stays, and its twin: to lay one of them is tried below
     stack[top, KEPT] |= card
     stack[top, ONE] &= ~card
     stack[top, TWO] &= ~card
     stack[top, BOUND] -= POINTS[rank] * (2 if node[TWO] & card else 1)
     top += 1
     if rank == 0:  # a run from the ace high downwards
-        stack[top] = node
+        put_node(stack, top, node)
         put_natural(stack[top], card, POSITION_POINTS[14])
         stack[top, LENGTH], stack[top, CELL], stack[top, STEP] = 1, place + 13, -1
         top += 1
@@ -272,7 +286,7 @@ def use_card(stack, top, node, reuse):
     suits = others
     while True:  # sets with any of the other suits; those before it are decided
         for jokers in range(max(0, 2 - COUNT[suits]), min(node[JOKERS], 3 - COUNT[suits]) + 1):
-            stack[top] = node
+            put_node(stack, top, node)
             child = stack[top]
             child[ONE], child[TWO] = without(child[ONE], child[TWO], of_suits(suits, rank))
             child[NEED] -= POINTS[rank] * COUNT[suits]
@@ -292,6 +306,6 @@ def use_card(stack, top, node, reuse):
             put_joker(node, POSITION_POINTS[rank + 1 - below])
             node[LENGTH] += 1
             node[FREES] |= 1 << place - below & reuse
-        stack[top] = node
+        put_node(stack, top, node)
         top += 1
     return top
