@@ -23,10 +23,10 @@ from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
 class Learning:
     """Settings of the learner and its tables."""
 
-    tables: int = 1024
+    tables: int = 256
     steps: int = 32
     """Choices at each table between two updates."""
-    minibatch: int = 8192
+    minibatch: int = 2048
     epochs: int = 3
     layers: tuple[int, ...] = (128, 128)
     """Sizes of the layers that policy and value share."""

@@ -61,6 +61,11 @@ def cases() -> list[Case]:
     return [Case(game_id, num_players) for game_id in GAMES for num_players in cardenvs.find(game_id).players]
 
 
+def some_players(game: Game) -> list[int]:
+    """The fewest, the usual and the most players: what the fast tests are content with."""
+    return sorted({game.players[0], game.default_players, game.players[-1]})
+
+
 def other_values(option: Option) -> list[Any]:
     """Allowed values of an option beside its default; of numbers a few, mostly low ones."""
     if option.choices:

@@ -6,7 +6,7 @@ import pytest
 
 import cardenvs
 from cardenvs.core.game import Game
-from tests.common import GAMES, Case, cases
+from tests.common import GAMES, Case, cases, some_players
 
 
 @pytest.fixture(params=GAMES)
@@ -21,9 +21,12 @@ def game(game_id: str) -> Game:
     return cardenvs.find(game_id)
 
 
-@pytest.fixture(params=cases(), ids=lambda case: f"{case.game_id}-{case.num_players}p")
+@pytest.fixture(
+    params=[pytest.param(case, marks=[] if case.num_players in some_players(case.game) else pytest.mark.slow) for case in cases()],
+    ids=lambda case: f"{case.game_id}-{case.num_players}p",
+)
 def case(request: pytest.FixtureRequest) -> Case:
-    """Each game with each of its numbers of players."""
+    """Each game with each of its numbers of players; the slow tests have those in between."""
     return request.param
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import cardenvs
 from cardenvs.core.state import new_states
 from cardenvs.envs.aec import CardEnv
-from tests.common import POLICIES, Case, cases, mixtures, over, pick, seat_to_act, short_digest, view_of
+from tests.common import POLICIES, Case, cases, mixtures, over, pick, seat_to_act, short_digest, some_players, view_of
 
 
 def trace(case: Case, decisions: int) -> list[str]:
     """A digest for each of so many decisions: what is seen, chosen by every policy, drawn from the view, earned, and left to chance.
 
-    Policies that try actions out are slow as plain Python: the strongest is asked once in five decisions.
+    Policies that try actions out are slow as plain Python: the strongest is asked once in twelve decisions.
     """
     digests = []
     for number, options in enumerate(mixtures(case, 3, seed=20)):
@@ -33,7 +33,7 @@ def trace(case: Case, decisions: int) -> list[str]:
             view = view_of(env, seat_to_act(env))
             words = rng.integers(2**64, size=1, dtype=np.uint64)
             env.game.loops.resample_one(view, words, drawn)
-            policies = range(len(POLICIES) if decision % 5 == 0 else 2)
+            policies = range(len(POLICIES) if decision % 12 == 0 else 2)
             choices = [pick(env, rng, policy) for policy in policies]
             env.step(choices[-1] if decision % 3 else choices[0])
             earned = np.round(list(env.rewards.values()), 9), np.array(env.scores())
@@ -79,15 +79,14 @@ def workers() -> None:
     """Play here, with threads, and then in workers of every kind (FC-82)."""
     here = [play_a_little(case) for case in smallest()]
     env = smallest()[0].make_vec(4, threads=2)
-    mask = env.reset(seed=1).action_mask
-    env.step(mask.argmax(1))
+    batch = env.step(env.reset(seed=1).action_mask.argmax(1))
     inherited.append(lambda: env.step(env.reset(seed=1).action_mask.argmax(1)))
     for method in ("fork", "forkserver", "spawn"):
         with multiprocessing.get_context(method).Pool(2) as pool:
             there = pool.map(play_all, range(2), chunksize=1)
         if there != [here, here]:
             raise SystemExit(f"workers made by {method} play differently")
-    env.step(mask.argmax(1))
+    env.step(batch.action_mask.argmax(1))
 
 
 def uncached(play: bool) -> None:
@@ -131,7 +130,7 @@ def core() -> None:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["trace", game_id, decisions]:
-            players = cardenvs.find(game_id).players
+            players = some_players(cardenvs.find(game_id))
             print(json.dumps([trace(Case(game_id, num_players), int(decisions)) for num_players in players]))
         case ["workers"]:
             workers()

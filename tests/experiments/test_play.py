@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import time
@@ -186,8 +187,7 @@ def test_at_a_terminal_ctrl_c_leaves_cleanly(tmp_path):
         shown = _read_until(main_end, "Your move: ")
         os.write(main_end, b"1\n")
         shown += _read_until(main_end, "Your move: ")
-        os.write(main_end, b"\x03")
-        shown += _read_until(main_end, "game.json")
+        shown += _read_until(main_end, "game.json", press=b"\x03")
         assert process.wait(30) == 0
     finally:
         process.kill()
@@ -206,9 +206,13 @@ def _control(terminal: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
-def _read_until(descriptor: int, text: str, limit: float = 120.0) -> str:
+def _read_until(descriptor: int, text: str, press: bytes = b"", limit: float = 120.0) -> str:
+    """What is shown, up to `text` or a little more; `press` is pressed while nothing happens."""
     shown, deadline = "", time.monotonic() + limit
     while text not in shown:
         assert time.monotonic() < deadline, shown
-        shown += os.read(descriptor, 4096).decode()
+        if select.select([descriptor], [], [], 1.0)[0]:
+            shown += os.read(descriptor, 4096).decode()
+        elif press:
+            os.write(descriptor, press)
     return shown

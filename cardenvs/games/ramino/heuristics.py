@@ -11,17 +11,14 @@ from cardenvs.games.ramino.cards import (
     JOKER,
     JOKER_BIT,
     NEAR,
-    NUM_TYPES,
     POINTS,
     cells,
-    copies,
     is_open,
     of_suits,
     place_of,
     suits_in,
     types,
     with_one,
-    without,
 )
 from cardenvs.games.ramino.plan import ADD, COST, LEFT, NEW, NO_PLAN, NODE, SWAP, TWIN, search
 from cardenvs.games.ramino.plan import DISCARD as THROWN
@@ -134,17 +131,15 @@ FEEDS, FEEDS_LATER, MATCHES = 300, 100, 60
 """Risks of a discard: it fits on the table, and the next seat is opened or not; for each card near it that this seat surely holds."""
 CLOSE = 1000
 """Off the cost of a hand that can be closed."""
-TAKE = 150
-"""What a card of the pile must save, beyond what is hoped from the stock."""
-LOOK = 3
-"""So many discards are compared by what can be drawn after them."""
+TAKE = 400
+"""What a card of the pile must save to be taken: what is hoped from the stock."""
 FEW = 3
 """Where points count, melds are laid when another seat has so few cards."""
 
 
 @jit.kernel
 def choose_strong(view, mask, words):
-    """Plan with the exact search, hold melds until the hand can be closed, draw and discard for the least cost after the next draw."""
+    """Plan with the exact search, take what saves much, hold melds until the hand can be closed, throw what leaves the cheapest hand."""
     price, gain, best = np.zeros(TWIN + 1, np.int64), np.zeros(TWIN + 1, np.int64), np.zeros(NODE, np.int64)
     hidden = np.empty(2, np.int64)
     hidden_cards(view, hidden)
@@ -153,11 +148,11 @@ def choose_strong(view, mask, words):
     if view.phase == DRAW:
         if not mask[DRAW_PILE]:
             return DRAW_STOCK
-        hoped = hope(view, hidden, one, two, price, gain, best)
+        kept = cost(view, hidden, one, two, 0, False, price, gain, best)
         top = BITS[view.pile[view.pile_size - 1]]
         one, two = with_one(one, two, top)
         taken = cost(view, hidden, one, two, 0 if view.throw_back else top, True, price, gain, best)
-        return DRAW_PILE if taken + TAKE < hoped else DRAW_STOCK
+        return DRAW_PILE if taken + TAKE < kept else DRAW_STOCK
     cost(view, hidden, one, two, barred_bit(view), True, price, gain, best)
     planned = best[COST] < NO_PLAN
     closes = planned and best[LEFT] == 1
@@ -171,7 +166,7 @@ def choose_strong(view, mask, words):
                 return action
     thrown = DISCARD + best[THROWN] // 14 * 13 + best[THROWN] % 14
     if planned and mask[thrown]:
-        return thrown if closes else choose_discard(view, mask, hidden, price, gain, best)
+        return thrown
     return last_legal(mask)
 
 
@@ -186,56 +181,6 @@ def lays_early(view):
         if seat != view.viewer and view.cards[seat] <= FEW:
             return True
     return False
-
-
-@jit.kernel
-def choose_discard(view, mask, hidden, price, gain, best):
-    """Of the discards that leave the cheapest hands, the one after which the least cost is to be hoped for."""
-    one, two = view.hand[view.viewer, 0], view.hand[view.viewer, 1]
-    costs, risks = np.empty(NUM_TYPES, np.int64), np.empty(NUM_TYPES, np.int64)
-    set_prices(view, hidden, one, price, gain)
-    for card in range(NUM_TYPES):
-        risks[card] = price[place_of(BITS[card])] - gain[place_of(BITS[card])] if card != JOKER else 0
-    for card in range(NUM_TYPES):
-        costs[card] = NO_PLAN
-        if mask[DISCARD + card]:
-            fewer, pairs = without(one, two, BITS[card])
-            costs[card] = risks[card] + cost(view, hidden, fewer, pairs, 0, False, price, gain, best)
-    thrown, least = costs.argmin(), NO_PLAN
-    for _ in range(LOOK):
-        card = costs.argmin()
-        if costs[card] >= NO_PLAN:
-            break
-        costs[card] = NO_PLAN
-        fewer, pairs = without(one, two, BITS[card])
-        hoped = risks[card] + hope(view, hidden, fewer, pairs, price, gain, best)
-        if hoped < least:
-            thrown, least = card, hoped
-    return DISCARD + thrown
-
-
-@jit.kernel
-def hope(view, hidden, one, two, price, gain, best):
-    """What a hand (`one`, `two`) costs on average after a draw from the stock and the best discard."""
-    useless = cost(view, hidden, one, two, 0, False, price, gain, best)  # the card drawn is thrown again
-    useful = fitting(view) | JOKER_BIT
-    left = one & ~JOKER_BIT
-    while left:
-        useful |= NEAR[place_of(left & -left)]
-        left &= left - 1
-    total, number = 0, 0
-    left = hidden[0]
-    while left:
-        card = left & -left
-        left ^= card
-        count = copies(hidden, card)
-        number += count
-        if card & useful:
-            more, pairs = with_one(one, two, card)
-            total += count * cost(view, hidden, more, pairs, 0, True, price, gain, best)
-        else:
-            total += count * useless
-    return total // max(number, 1)
 
 
 @jit.kernel
