@@ -113,7 +113,7 @@ def test_batches_that_were_handed_out_stay(case: Case):
 
 def test_compiled_checked_and_plain_python_play_the_same(game: Game):
     """FC-83: observations, masks, rewards, scores, chance, choices of the policies and drawn states; no warning, no index out of range."""
-    modes = {"compiled": ("250", {}), "checked": ("250", {"NUMBA_BOUNDSCHECK": "1"}), "plain": ("25", {"NUMBA_DISABLE_JIT": "1"})}
+    modes = {"compiled": ("250", {}), "checked": ("250", {"NUMBA_BOUNDSCHECK": "1"}), "plain": ("12", {"NUMBA_DISABLE_JIT": "1"})}
     traces = {}
     for mode, (decisions, variables) in modes.items():
         output = run_python("-W", "error", "-m", "tests.processes", "trace", game.id, decisions, without=NUMBA, environment=variables)
@@ -121,7 +121,7 @@ def test_compiled_checked_and_plain_python_play_the_same(game: Game):
     assert traces["checked"] == traces["compiled"]
     for num_players, plain, compiled in zip(some_players(game), traces["plain"], traces["compiled"], strict=True):
         for start in range(3):
-            assert plain[25 * start :][:25] == compiled[250 * start :][:25], num_players
+            assert plain[12 * start :][:12] == compiled[250 * start :][:12], num_players
 
 
 def test_workers_of_every_kind():
