@@ -210,7 +210,7 @@ def moments(players: int) -> list[Moment]:
             if seed < 4 or referee.notes:
                 compare(env, referee, [0] * players)
             assert set(legal(env)) == referee.legal()
-            options = sorted(referee.legal(), key=lambda text: int(text.rpartition("x")[2]) if "x" in text else 0)
+            options = sorted(referee.legal(), key=lambda text: (int(text.rpartition("x")[2]) if "x" in text else 0, text))
             text = options[-1] if rng.random() < 0.6 else options[rng.integers(len(options))]
             seat = referee.turn
             play(env, text)
