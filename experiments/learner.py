@@ -10,13 +10,23 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents.network import choose
-from cardenvs.core.game import Game
+from cardenvs.core.game import POLICIES, Game
 from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
+
+ILLEGAL = -1e8
+"""Logit of an illegal action: its probability is exactly 0, and products with its logarithm are finite."""
+
+STRAY = 0.1
+"""Share of random choices while a player is imitated."""
+
+IMITATION_RATE = 1e-3
+"""Learning rate when a player begins to be imitated; it falls to a tenth."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,44 @@ class Trunk(BaseFeaturesExtractor):
         return self.net(observations)
 
 
+class MaskedPolicy(MaskableActorCriticPolicy):
+    """The policy of MaskablePPO with the same distributions, without `torch.distributions`, which takes most of the time otherwise.
+
+    (Its exponentials of far negative numbers are slow, it checks every distribution, and it normalizes twice.)
+    """
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Actions drawn (or the likeliest), values (k, 1) and log-probabilities (k,)."""
+        logits, values = self._outputs(obs, action_masks)
+        # p / e with e exponentially distributed is largest for each action with probability p
+        weights = logits if deterministic else logits.softmax(dim=1) / torch.empty_like(logits).exponential_()
+        actions = weights.argmax(dim=1)
+        return actions, values, _at(logits.log_softmax(dim=1), actions)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Values (k, 1), log-probabilities (k,) of `actions` and entropies (k,)."""
+        logits, values = self._outputs(obs, action_masks)
+        logarithms = logits.log_softmax(dim=1)
+        return values, _at(logarithms, actions), -(logits.softmax(dim=1) * logarithms).sum(dim=1)
+
+    def _outputs(self, obs: torch.Tensor, masks: np.ndarray | torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.extract_features(obs)
+        assert isinstance(features, torch.Tensor)  # policy and value share the extractor
+        logits = self.action_net(self.mlp_extractor.forward_actor(features))
+        if masks is not None:
+            logits = logits.masked_fill(torch.as_tensor(masks, device=logits.device) == 0, ILLEGAL)
+        return logits, self.value_net(self.mlp_extractor.forward_critic(features))
+
+
+def _at(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """From each row of `values` the one of its action."""
+    return values.gather(1, actions.long().reshape(-1, 1)).flatten()
+
+
 class Snapshot:
     """A copy of a learner's policy as it is now; a `BatchAgent` that draws its actions, or with `greedy` takes the likeliest."""
 
@@ -106,7 +154,7 @@ def make_learner(learning: Learning, env: SeatVecEnv, seed: int) -> MaskablePPO:
     """A MaskablePPO whose rollout buffer tells the seats of `env` apart, ready for `collect_rollouts`."""
     torch.set_num_threads(learning.threads)
     model = MaskablePPO(
-        "MlpPolicy",
+        MaskedPolicy,
         env,
         learning_rate=LinearSchedule(*learning.learning_rate, 1.0),
         n_steps=learning.steps,
@@ -140,6 +188,45 @@ def learn(model: MaskablePPO, learning: Learning, progress: float) -> None:
     model.ent_coef = learning.entropy[0] + progress * (learning.entropy[1] - learning.entropy[0])
     model.collect_rollouts(model.env, model._init_callback(None), model.rollout_buffer, model.n_steps)
     model.train()
+
+
+def imitate(model: MaskablePPO, learning: Learning, policy: int, progress: float) -> float:
+    """One rollout of a compiled player, and one pass of learning to predict its choices and what its seats earn.
+
+    Every tenth choice that is played is random, so that the learner sees how the player goes on from there; what it learns is
+    the player's choice in all cases. `progress` from 0 to 1 is the place in the schedule. Returns the share of the choices that
+    the learner gave more than half of its probability.
+    """
+    env, buffer = model.env, model.rollout_buffer
+    assert isinstance(env, SeatVecEnv)
+    assert isinstance(buffer, SeatRolloutBuffer)
+    buffer.reset()
+    buffer.gae_lambda = 1.0  # with values of 0 this makes the returns what is really earned
+    zeros = torch.zeros(env.num_envs)
+    for _ in range(model.n_steps):
+        observations, masks = env.now.observation.copy(), env.action_masks().copy()
+        choices = env.choices_of(policy)
+        strays = env.rng.random(env.num_envs) < STRAY
+        env.step(np.where(strays, env.choices_of(POLICIES.index("random")), choices))
+        buffer.add(observations, choices[:, None], zeros.numpy(), env.ended, zeros, zeros, action_masks=masks)
+    buffer.compute_returns_and_advantage(zeros, env.ended)
+    buffer.gae_lambda = learning.gae_lambda
+    model._last_obs, model._last_episode_starts = env.now.observation.copy(), env.ended.copy()
+
+    learner = model.policy
+    learner.set_training_mode(True)
+    for group in learner.optimizer.param_groups:
+        group["lr"] = IMITATION_RATE * (1 - 0.9 * progress)
+    same = 0.0
+    for rows in buffer.get(model.batch_size):
+        values, logarithms, _ = learner.evaluate_actions(rows.observations, rows.actions, rows.action_masks)
+        loss = model.vf_coef * torch.nn.functional.mse_loss(values.flatten(), rows.returns) - logarithms.mean()
+        learner.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learner.parameters(), model.max_grad_norm)
+        learner.optimizer.step()
+        same += (logarithms > np.log(0.5)).float().sum().item()
+    return same / (env.num_envs * model.n_steps)
 
 
 def measure_ceiling(

@@ -156,6 +156,13 @@ class SeatVecEnv(VecEnv):
         self._count_choices(self.tables.lanes)
         return self.now.action_mask
 
+    def choices_of(self, policy: int) -> np.ndarray:
+        """What a compiled player, by its place in `POLICIES`, would choose at every table: int64 (N,)."""
+        actions = np.empty(self.num_envs, np.int64)
+        lanes = self.tables.lanes
+        self.game.loops.choose_turns(self.tables.states, lanes, policy, self.words, self._view, self.now.action_mask, actions)
+        return actions
+
     def seat_observations(self) -> np.ndarray:
         """What every seat sees now, whoever is to act: int8 (N, seats, n)."""
         views = np.zeros((self.num_envs, self.num_players, self.game.observation.size), np.int8)

@@ -16,7 +16,7 @@ import numpy as np
 
 import agents
 from agents.network import header_of
-from cardenvs.core.game import Game
+from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import InvalidOption
 from cardenvs.registry import find
 from experiments import parse_options, tables, told_plainly
@@ -30,7 +30,7 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from safetensors.torch import load_file, save
 
-    from experiments.learner import Learning, Snapshot, learn, make_learner, make_tables, measure_ceiling, policy_layers
+    from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
     from experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
@@ -57,6 +57,11 @@ class Config(Learning):
     """Part of the name of the run folder."""
     runs: Path = Path("runs")
     """Where run folders are made."""
+
+    imitate: Literal["easy", "strong"] | None = None
+    """Compiled player whose choices the policy learns to predict before self-play begins."""
+    imitated: int = 2_000_000
+    """So many of its choices."""
 
     snapshot_every: int = 25
     """After so many updates the policy joins the pool, and a checkpoint is written."""
@@ -108,7 +113,7 @@ class Training:
         env_seed, learner_seed, self.evaluation_seed = np.random.SeedSequence(config.seed).generate_state(3).tolist()
         self.env = make_tables(config, self.game, config.num_players, self.options, env_seed)
         self.model = make_learner(config, self.env, learner_seed)
-        self.updates = self.evaluated = 0
+        self.updates = self.evaluated = self.imitated = 0
         self.saved = -1
         self.best = -np.inf
         self.earlier_seconds = 0.0
@@ -150,6 +155,7 @@ class Training:
         columns = BarColumn(), TextColumn("{task.percentage:.0f} %  {task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
         with Progress(*columns, console=console) as bar:
             task = bar.add_task("0 decisions/s", total=1.0)
+            self.imitate(console)
             while True:
                 progress = self.progress
                 bar.update(task, completed=progress)
@@ -162,6 +168,19 @@ class Training:
                 bar.update(task, description=f"{speed:,.0f} decisions/s")
         self.run.write_meta(finished=now(), seconds=round(self.seconds), decisions=self.decisions)
         self.run.close()
+
+    def imitate(self, console: Console) -> None:
+        """Learn to predict the choices of the player that is to be imitated, if there is one and it was not done before."""
+        player = self.config.imitate
+        if not player or self.imitated:
+            return
+        start, same = time.monotonic(), 0.0
+        while self.imitated < self.config.imitated:
+            same = imitate(self.model, self.config, POLICIES.index(player), self.imitated / self.config.imitated)
+            self.imitated += self.config.tables * self.config.steps
+        seconds = round(time.monotonic() - start)
+        self.run.write_meta(imitation={"player": player, "choices": self.imitated, "predicted": round(same, 3), "seconds": seconds})
+        console.print(f"learned from {self.imitated:,} choices of {player}: {same:.1%} predicted in the end, {seconds} s")
 
     def update(self, progress: float) -> float:
         """One rollout and what is learned from it; returns the learner's choices per second."""
@@ -252,6 +271,7 @@ class Training:
                 "decisions": self.decisions,
                 "updates": self.updates,
                 "evaluated": self.evaluated,
+                "imitated": self.imitated,
                 "seconds": self.seconds,
                 "best": float(self.best),
                 "policy": self.model.policy.state_dict(),
@@ -271,7 +291,7 @@ class Training:
         model = self.model
         model.num_timesteps = saved["decisions"]
         self.updates = self.saved = saved["updates"]
-        self.evaluated, self.best = saved["evaluated"], saved["best"]
+        self.evaluated, self.imitated, self.best = saved["evaluated"], saved["imitated"], saved["best"]
         self.earlier_seconds, self.snapshot_files = saved["seconds"], saved["snapshots"]
         model.policy.load_state_dict(saved["policy"])
         model.policy.optimizer.load_state_dict(saved["optimizer"])

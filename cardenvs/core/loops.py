@@ -152,6 +152,13 @@ def step_lanes(
         seats[i] = state.seat
 
 
+def choose_turns(states: States, lanes: Vector64, policy: int, words: Words, view: States, mask: Grid8, actions: Vector64):
+    """What a compiled policy would choose in each of `lanes`, with the generators `words[i]`; masks are those of the turns."""
+    for i in lanes:
+        make_view(states, i, states[i].seat, view)
+        actions[i] = choose(view[0], mask[i], policy, words[i : i + 1])
+
+
 def choose_lanes(lanes: Vector64, mask: Grid8, words: Words, actions: Vector64):
     """A random legal action for each of `lanes`, with the generators `words[i]`."""
     for i in lanes:

@@ -12,7 +12,7 @@ from stable_baselines3.common.preprocessing import is_image_space
 import agents
 import cardenvs
 from cardenvs.core.game import POLICIES, Game
-from experiments.learner import Learning, Snapshot, learn, make_learner, make_tables, measure_ceiling, policy_layers
+from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
 from experiments.matches import interval, play_deals
 from experiments.selfplay import NOBODY, EmptyMask, Pool, SeatRolloutBuffer, SeatVecEnv
 
@@ -340,3 +340,39 @@ def test_the_seat_buffer_learns_where_the_tutorial_style_does_not():
         scores[style] = interval(play_deals(game, players, 200, 0, options).above[..., 0])
     assert scores["seats"].low > 1.0
     assert scores["seats"].low > scores["tutorial"].high
+
+
+def test_the_policy_has_the_distributions_of_maskable_ppo(kuhn: Game):
+    """Log-probabilities, entropies, values and draws are those of sb3-contrib's own policy with the same weights."""
+    game = cardenvs.find(GAME)
+    env = make_tables(SMALL, game, None, {}, 1)
+    model = make_learner(SMALL, env, 1)
+    observations, masks = env.reset(), env.action_masks().copy()
+    rows = torch.as_tensor(observations)
+    actions = torch.as_tensor(random_actions(masks, np.random.default_rng(1)))
+    ours, parent = model.policy, super(type(model.policy), model.policy)
+    for own, other in zip(
+        ours.evaluate_actions(rows, actions, torch.as_tensor(masks)), parent.evaluate_actions(rows, actions, masks), strict=True
+    ):
+        torch.testing.assert_close(own, other, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(ours.forward(rows, True, masks), parent.forward(rows, True, masks), rtol=1e-4, atol=1e-5)
+
+    torch.manual_seed(1)
+    drawn = torch.stack([ours.forward(rows, False, masks)[0] for _ in range(2000)])
+    shares = torch.nn.functional.one_hot(drawn, game.actions.size).double().mean(dim=0)
+    expected = parent.get_distribution(rows, masks).distribution.probs.double()
+    assert (shares[torch.as_tensor(masks) == 0] == 0).all()
+    assert (shares - expected).abs().max() < 5 * 0.5 / 2000**0.5
+
+
+def test_imitation_learns_choices_and_returns_of_a_player():
+    """Where a player is imitated, more and more of its choices are predicted, and values are what its seats earn."""
+    learning = Learning(tables=64, steps=32, minibatch=256, layers=(64,), pool=(), snapshots=0)
+    model = make_learner(learning, make_tables(learning, cardenvs.find(GAME), None, {"num_games": 1}, 1), 1)
+    same = [imitate(model, learning, POLICIES.index("strong"), number / 20) for number in range(20)]
+    assert same[-1] > same[0] + 0.2
+    buffer = model.rollout_buffer
+    assert isinstance(buffer, SeatRolloutBuffer)
+    rows = next(buffer.get())
+    errors = rows.returns - model.policy.predict_values(rows.observations).detach().flatten()
+    assert errors.var() < 0.9 * rows.returns.var()

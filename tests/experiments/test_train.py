@@ -124,7 +124,14 @@ def test_a_config_runs_again_with_the_same_results(run: Path):
     assert progress(run) != progress(other)
 
 
-@pytest.mark.parametrize(("game", "more"), [("kuhn-v0", ()), ("recurrring-v0", ("--num-players", "3", "--option", "num_games=1"))])
+@pytest.mark.parametrize(
+    ("game", "more"),
+    [
+        ("kuhn-v0", ()),
+        ("kuhn-v0", ("--imitate", "strong", "--imitated", "500")),
+        ("recurrring-v0", ("--num-players", "3", "--option", "num_games=1")),
+    ],
+)
 def test_a_run_that_died_goes_on_as_if_nothing_had_happened(
     game: str, more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
