@@ -8,10 +8,13 @@ import numpy as np
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import CardEnvError, InvalidOption
 
-OWN_KINDS = ("checkpoint", "flat-mc", "ismcts")
+SEARCHES = ("flat-mc", "ismcts")
+"""Players that think for milliseconds."""
+
+OWN_KINDS = ("checkpoint", "ppo", *SEARCHES)
 """What may stand before a colon and is no module: players of this package."""
 
-ALLOWED = f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, human, checkpoint:PATH or module:Class"
+ALLOWED = f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, ppo, ppo:greedy, human, checkpoint:PATH or module:Class"
 """The texts that `make` takes, for people."""
 
 
@@ -79,13 +82,14 @@ def make(spec: str) -> Agent:
     """The player that a text stands for; raises `UnknownAgent` with the texts there are.
 
     `random`, `easy`, `strong`: the policies of every game. `flat-mc`, `ismcts`: search, with a budget as in `ismcts:500`
-    (playouts) or `ismcts:50ms`. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
+    (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which draws its actions, or with
+    `ppo:greedy` takes the likeliest. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
     class that is made without arguments and is an `Agent`; its code runs here.
     """
     kind, _, rest = spec.partition(":")
     if spec in POLICIES:
         return CompiledAgent(POLICIES.index(spec))
-    if kind in ("flat-mc", "ismcts"):
+    if kind in SEARCHES:
         from agents.search import FlatMonteCarlo, TreeSearch
 
         searcher = FlatMonteCarlo if kind == "flat-mc" else TreeSearch
@@ -94,11 +98,11 @@ def make(spec: str) -> Agent:
         from agents.human import HumanAgent
 
         return HumanAgent()
-    if kind == "checkpoint" and rest:
+    if (kind == "checkpoint" and rest) or spec in ("ppo", "ppo:greedy"):
         try:
-            from agents.network import NetworkAgent
+            from agents.network import NetworkAgent, ShippedNetwork
 
-            return NetworkAgent(rest)
+            return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=rest == "greedy")
         except ImportError as error:
             raise MissingExtra(f"{spec} needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
     if kind and rest:

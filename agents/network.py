@@ -1,5 +1,6 @@
 """Trained networks as players, in NumPy alone."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -13,6 +14,9 @@ from agents.agent import UnknownAgent
 from cardenvs import registry
 from cardenvs.core.game import Game
 from cardenvs.errors import CardEnvError
+
+WEIGHTS = Path(__file__).parent / "weights"
+"""The networks that come with the games, `<name of the game>.safetensors`, each with a model card beside it."""
 
 LAYERS = "layers"
 """Key of the header: the names of the network's layers in order; a layer has tensors `<name>.weight` and `<name>.bias`."""
@@ -67,7 +71,8 @@ class NetworkAgent:
         file = find_policy(Path(place))
         tensors, self.header = _read_zip(file, "unpickle" in asked) if file.suffix == ".zip" else _read(file)
         self.game = _find_game(file, self.header)
-        self._layers = [(np.ascontiguousarray(tensors[f"{layer}.weight"].T), tensors[f"{layer}.bias"]) for layer in self.header[LAYERS]]
+        arrays = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}  # shipped weights are float16
+        self._layers = [(np.ascontiguousarray(arrays[f"{layer}.weight"].T), arrays[f"{layer}.bias"]) for layer in self.header[LAYERS]]
         _ignore_reward(self._layers[0][0], self.game, self.header["options"]["reward"])
         self._rng = np.random.default_rng()
 
@@ -99,6 +104,41 @@ class NetworkAgent:
         return values @ weight + bias
 
 
+class ShippedNetwork:
+    """The network in `agents/weights` of whatever game is played; see `NetworkAgent`. Raises `UnknownAgent` if the game has none."""
+
+    def __init__(self, greedy: bool = False):
+        self.name = "ppo:greedy" if greedy else "ppo"
+        self.greedy = greedy
+
+    def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
+        """Start a game: this tells whose network plays."""
+        self._network = _load_shipped(game, self.greedy)
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
+        """A legal action; see `agents.Agent.act`."""
+        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""
+        return self._network.act_batch(observations, masks, rng)
+
+
+def shipped_policy(game: Game) -> Path:
+    """The file of the network that comes with a game; raises `UnknownAgent` if there is none."""
+    path = WEIGHTS / f"{game.name}.safetensors"
+    if not path.exists():
+        names = sorted(file.stem for file in WEIGHTS.glob("*.safetensors"))
+        raise UnknownAgent(f"no trained network comes with {game.id}; there are networks for {', '.join(names)}")
+    return path
+
+
+@functools.cache
+def _load_shipped(game: Game, greedy: bool) -> NetworkAgent:
+    return NetworkAgent(f"{shipped_policy(game)}{'?greedy' if greedy else ''}")
+
+
 def _ignore_reward(weight: np.ndarray, game: Game, trained: str) -> None:
     """Make the inputs that show the option `reward` weigh like the one of training, so that the policy plays the same for both."""
     for section, start in game.observation.places():
@@ -118,6 +158,11 @@ def find_policy(path: Path) -> Path:
     if not path.exists():
         raise UnknownAgent(f"there is no file or folder {path}")
     return path
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """What a file of weights says of itself; see `header_of`."""
+    return _read(path)[1]
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

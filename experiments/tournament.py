@@ -6,6 +6,8 @@ A pairing fills the table by turns, A B A B …, so that both players hold as ma
 With an odd number of seats it is played twice, A B A and B A B (at three seats: one against two, both ways). With all
 rotations of the seats, each player of a pairing is as often in every seat as the other.
 
+With `--mixed-games` every choice of as many different players as there are seats plays a table of its own as well.
+
 The leaderboard is sorted by the lower bound of the mean score above the table's mean. Ratings are Bradley-Terry's by maximum
 likelihood over all pairs of opponents in every game's ranking (a tie is half a win each), in points of which 400 mean ten to
 one, with `random` at 0 if it takes part, else their mean. Intervals are 95 % bootstrap intervals over deals.
@@ -14,23 +16,28 @@ Finished pairings are kept in the output folder. The same command goes on where 
 be added to it.
 """
 
+import contextlib
+import functools
 import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import agents
 import cardenvs
+from agents.agent import SEARCHES
 from agents.isolated import IsolatedAgent
 from cardenvs.core.game import Game
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, plots, tables, told_plainly
-from experiments.matches import Deals, Fault, Interval, limits, play_deals, resamples, rotations, seated
+from experiments.matches import RESAMPLES, Deals, Fault, Interval, limits, play_deals, resamples, rotations, seated
 
 ELO = 400 / np.log(10)
 PRIOR = 0.1
@@ -51,6 +58,12 @@ class Arguments:
     """options of the game, as name=value"""
     games: int = 4000
     """of each pairing; rounded up to whole duplicate deals"""
+    mixed_games: int = 0
+    """of each table of different players; rounded up likewise; 0 for no such tables"""
+    search_games: int | None = None
+    """in place of `games` and `mixed_games` where a search takes part, if that is less"""
+    workers: int = 1
+    """matches that are played at the same time, in processes"""
     seed: int = 0
     """of deals and players"""
     time_limit: float = 5.0
@@ -60,7 +73,7 @@ class Arguments:
 
 
 class Match(NamedTuple):
-    """One line-up of a pairing: the players' labels by position, and what it brought."""
+    """A line-up, of a pairing or of different players: their labels by position, and what it brought."""
 
     labels: tuple[str, ...]
     deals: Deals
@@ -129,6 +142,8 @@ class Standing(NamedTuple):
     player: str
     score_above_mean: Interval
     win_share: Interval
+    mixed_score_above_mean: Interval | None
+    mixed_win_share: Interval | None
     rating: Interval
     ms_per_decision: float
     games: int
@@ -139,69 +154,91 @@ class Standing(NamedTuple):
 
 
 def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int = 0) -> list[Standing]:
-    """The standings after `matches` of the same number of deals, in whatever order; `anchor` is the label that is rated 0.
+    """The standings after `matches`, in whatever order; `anchor` is the label that is rated 0.
 
-    A player's figures are means over all seats that it held in all games of all pairings.
+    A player's score and share of wins are means over its pairings, of which there must be one at least, each with the same
+    weight. Those of mixed tables are given by themselves (None without them); both are rated together. Matches of the same
+    number of deals are taken to be played on the same ones, and are bootstrapped together.
     """
     matches = sorted(matches, key=lambda match: match.labels)
     labels = sorted({label for match in matches for label in match.labels})
-    deals, _, seats = matches[0].deals.scores.shape
-    size = len(labels)
-    above, shares = np.zeros((2, deals, size, size, seats))  # sums by player, opponent and seat
+    size, seats = len(labels), len(matches[0].labels)
+    draws = RESAMPLES + 1  # the deals as they were, then all resamples
+    above, shares = np.zeros((2, draws, size, size, seats))  # sums by player, opponent (in mixed tables the player itself) and seat
     held = np.zeros((size, size, seats))
-    wins = np.zeros((deals, size, size))
+    wins = np.zeros((draws, size, size))
     decisions, seconds, games, faults = np.zeros((4, size))
     for match in matches:
+        weights = _weights(len(match.deals.scores), seed)
         players = np.array([labels.index(label) for label in match.labels])
-        opponents = players.min() + players.max() - players
-        above_mean, win_shares, beats = match.deals.above, match.deals.wins, match.deals.beats
+        mixed = len(set(match.labels)) > 2
+        opponents = players if mixed else players.min() + players.max() - players
+        above_mean, win_shares = _mean(weights, match.deals.above), _mean(weights, match.deals.wins)
+        beats = _mean(weights, match.deals.beats) * len(match.deals.scores)
         for position, (player, opponent) in enumerate(zip(players, opponents, strict=True)):
             for rotation, seat in enumerate(match.deals.seats[:, position]):
                 above[:, player, opponent, seat] += above_mean[:, rotation, position]
                 shares[:, player, opponent, seat] += win_shares[:, rotation, position]
                 held[player, opponent, seat] += 1
-            for other in np.flatnonzero(players == opponent):
-                wins[:, player, opponent] += beats[:, position, other]
+            for other in np.flatnonzero(players != player):
+                wins[:, player, players[other]] += beats[:, position, other]
             decisions[player] += match.deals.decisions[..., position].sum()
             seconds[player] += match.deals.seconds[position]
-        games[np.unique(players)] += above_mean.shape[0] * above_mean.shape[1]
+        games[np.unique(players)] += match.deals.truncated.size
         for fault in match.deals.faults:
             faults[players[fault.position]] += 1
 
-    weights = np.array([np.bincount(row, minlength=deals) for drawn in resamples(deals, seed) for row in drawn]) / deals
-
-    def estimate(sums: np.ndarray, counts: np.ndarray) -> list:
-        """Intervals of means over deals, by the axes of `counts`."""
-        values = sums / np.maximum(counts, 1)
-        low, high = limits(np.tensordot(weights, values, 1))
-        return np.stack([values.mean(axis=0), low, high], axis=-1).tolist()
-
-    by_player = estimate(above.sum(axis=(2, 3)), held.sum(axis=(1, 2)))
-    shares_by_player = estimate(shares.sum(axis=(2, 3)), held.sum(axis=(1, 2)))
-    by_seat = estimate(above.sum(axis=2), held.sum(axis=1))
-    shares_by_seat = estimate(shares.sum(axis=2), held.sum(axis=1))
-    by_opponent = estimate(above.sum(axis=3), held.sum(axis=2))
-    drawn_wins = np.tensordot(weights, wins, 1) * deals
-    ratings = ELO * bradley_terry(np.concatenate([wins.sum(axis=0)[None], drawn_wins]))
+    ratings = ELO * bradley_terry(wins)
     if anchor is not None:
         ratings -= ratings[:, [labels.index(anchor)]]
-    low, high = limits(ratings[1:])
-    standings = [
-        Standing(
-            player=label,
-            score_above_mean=Interval(*by_player[i]),
-            win_share=Interval(*shares_by_player[i]),
-            rating=Interval(float(ratings[0, i]), float(low[i]), float(high[i])),
-            ms_per_decision=1e3 * float(seconds[i] / max(1, decisions[i])),
-            games=int(games[i]),
-            faults=int(faults[i]),
-            seat_score_above_mean=[Interval(*by_seat[i][seat]) for seat in range(seats)],
-            seat_win_share=[Interval(*shares_by_seat[i][seat]) for seat in range(seats)],
-            score_against={other: Interval(*by_opponent[i][j]) for j, other in enumerate(labels) if held[i, j].any()},
+    everybody = np.arange(size)
+
+    def estimate(sums: np.ndarray, player: int, opponents: np.ndarray, seat: int | slice = slice(None)) -> Interval:
+        """The mean over all that a player held against `opponents`."""
+        values = sums[:, player, opponents, seat].reshape(draws, -1).sum(axis=1) / held[player, opponents, seat].sum()
+        low, high = limits(values[1:])
+        return Interval(float(values[0]), float(low), float(high))
+
+    standings = []
+    for i, label in enumerate(labels):
+        low, high = limits(ratings[1:, i])
+        others, itself, mixed = everybody != i, everybody == i, held[i, i].any()
+        standings.append(
+            Standing(
+                player=label,
+                score_above_mean=estimate(above, i, others),
+                win_share=estimate(shares, i, others),
+                mixed_score_above_mean=estimate(above, i, itself) if mixed else None,
+                mixed_win_share=estimate(shares, i, itself) if mixed else None,
+                rating=Interval(float(ratings[0, i]), float(low), float(high)),
+                ms_per_decision=1e3 * float(seconds[i] / max(1, decisions[i])),
+                games=int(games[i]),
+                faults=int(faults[i]),
+                seat_score_above_mean=[estimate(above, i, others, seat) for seat in range(seats)],
+                seat_win_share=[estimate(shares, i, others, seat) for seat in range(seats)],
+                score_against={other: estimate(above, i, everybody == j) for j, other in enumerate(labels) if j != i and held[i, j].any()},
+            )
         )
-        for i, label in enumerate(labels)
-    ]
     return sorted(standings, key=lambda standing: (-standing.score_above_mean.low, standing.player))
+
+
+@functools.cache
+def _weights(deals: int, seed: int) -> np.ndarray:
+    """Weights of deals, float (draws, deals): equal ones, then those of all bootstrap resamples."""
+    drawn = [np.bincount(row, minlength=deals) for rows in resamples(deals, seed) for row in rows]
+    return np.array([np.ones(deals), *drawn]) / deals
+
+
+def _mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Means over deals (the first axis of `values`) for each row of `weights`."""
+    return np.tensordot(weights, values, 1)
+
+
+def mixed_cells(standing: Standing) -> dict[str, str]:
+    """Cells of a row about tables of different players, if there were any."""
+    if standing.mixed_score_above_mean is None or standing.mixed_win_share is None:
+        return {}
+    return {"mixed: score": tables.signed(standing.mixed_score_above_mean), "mixed: wins": tables.share(standing.mixed_win_share)}
 
 
 class Tournament:
@@ -211,10 +248,13 @@ class Tournament:
         self.game: Game = cardenvs.find(arguments.game)
         self.num_players = self.game.default_players if arguments.num_players is None else arguments.num_players
         _, self.options = self.game.configure(self.num_players, parse_options(self.game, arguments.option))
-        if arguments.games < 1:
-            raise InvalidOption(f"games={arguments.games} is not allowed: it must be a whole number from 1")
+        for name, least in (("games", 1), ("mixed_games", 0), ("search_games", 1), ("workers", 1)):
+            number = getattr(arguments, name)
+            if number is not None and number < least:
+                raise InvalidOption(f"{name}={number} is not allowed: it must be a whole number from {least}")
         self.players = labelled(arguments.players)
-        self.deals = deals_for(arguments.games, self.num_players)
+        self.games, self.mixed_games, self.search_games = arguments.games, arguments.mixed_games, arguments.search_games
+        self.workers = arguments.workers
         self.seed = arguments.seed
         self.time_limit = arguments.time_limit
         self.folder = arguments.out or Path("runs") / f"{self.game.id}-{self.num_players}p" / "tournament"
@@ -235,11 +275,13 @@ class Tournament:
             "game": self.game.id,
             "num_players": self.num_players,
             "options": self.options,
-            "deals": self.deals,
+            "games": self.games,
+            "mixed_games": self.mixed_games,
+            "search_games": self.search_games,
             "seed": self.seed,
             "time_limit": self.time_limit,
-            "code": _digest(*sorted(Path(cardenvs.__file__).parent.rglob("*.py"))),
-            "players": {label: _identity(spec) for label, spec in self.players.items()},
+            "code": _digest(*sorted(path for package in (agents, cardenvs) for path in Path(package.__path__[0]).rglob("*.py"))),
+            "players": {label: _identity(spec, self.game) for label, spec in self.players.items()},
         }
         path = self.folder / "settings.json"
         if path.exists():
@@ -251,35 +293,48 @@ class Tournament:
                 raise InvalidOption(f"{self.folder} holds a tournament with another {', '.join(names)}: give another folder with --out")
         tables.write_whole(path, tables.json_text(settings))
 
+    def plan(self) -> dict[tuple[str, ...], int]:
+        """The number of deals of every match, by labels at the positions."""
+        pairs = pairings(self.players)
+        paired = [tuple(pair[player] for player in line_up) for pair in pairs for line_up in line_ups(self.num_players)]
+        plan = {labels: deals_for(self.games_of(labels, self.games), self.num_players) for labels in paired}
+        if self.mixed_games and self.num_players > 2:
+            for labels in itertools.combinations(sorted(self.players), self.num_players):
+                games = self.games_of(labels, self.mixed_games)
+                plan[labels] = max(2, -(-games // len(rotations(self.num_players))))
+        return plan
+
+    def games_of(self, labels: Iterable[str], games: int) -> int:
+        """How many of `games` are played where these players meet."""
+        searches = any(self.players[label].partition(":")[0] in SEARCHES for label in labels)
+        return min(games, self.search_games) if searches and self.search_games is not None else games
+
     def play(self) -> list[Match]:
         """All matches: those that are finished in the folder are read, the others played."""
-        matches = []
-        pairs = pairings(self.players)
-        for number, pair in enumerate(pairs, 1):
-            print(f"{number}/{len(pairs)} {pair[0]} against {pair[1]}", flush=True)
-            for line_up in line_ups(self.num_players):
-                labels = tuple(pair[player] for player in line_up)
-                name = "_".join(re.sub(r"[^\w.-]+", "-", label)[-40:] for label in labels[:2])
-                path = self.folder / "matches" / f"{name}_{hashlib.sha256(json.dumps(labels).encode()).hexdigest()[:12]}.npz"
-                if not path.exists():
-                    path.parent.mkdir(exist_ok=True)
-                    self.play_match(labels).save(path)
-                matches.append(Match(labels, Deals.load(path)))
-        return matches
+        plan = self.plan()
+        paths = {labels: self.folder / "matches" / _file_name(labels) for labels in plan}
+        paths[next(iter(paths))].parent.mkdir(exist_ok=True)
+        left = sorted((labels for labels in plan if not paths[labels].exists()), key=lambda labels: plan[labels])  # searches first
+        with _processes(self.workers) as play_all:
+            matches = play_all(self.play_match, left, [plan[labels] for labels in left])
+            for number, (labels, deals) in enumerate(zip(left, matches, strict=True), 1):
+                deals.save(paths[labels])
+                print(f"{number}/{len(left)} {' '.join(labels)}: {plan[labels]} deals, {deals.seconds.sum():.0f} s", flush=True)
+        return [Match(labels, Deals.load(path)) for labels, path in paths.items()]
 
-    def play_match(self, labels: Sequence[str]) -> Deals:
+    def play_match(self, labels: Sequence[str], deals: int) -> Deals:
         """Play one line-up."""
         with seated([self.players[label] for label in labels], self.time_limit) as players:
-            progress = counter(self.deals, "deals")
-            return play_deals(self.game, players, self.deals, self.seed, self.options, faults="loss", progress=progress)
+            progress = counter(deals, "deals") if self.workers == 1 else None
+            return play_deals(self.game, players, deals, self.seed, self.options, faults="loss", progress=progress)
 
     def report(self, matches: Sequence[Match], standings: Sequence[Standing]) -> str:
         """The results as Markdown."""
         options = ", ".join(f"{name}={value}" for name, value in self.options.items())
-        games = self.deals * games_per_deal(self.num_players)
+        counts = " or ".join(f"{deals * games_per_deal(self.num_players)} games on {deals} deals" for deals in self.pairing_deals())
         parts = [
             f"# Tournament of {self.game.id}, {self.num_players} players",
-            f"{options}. Every pairing: {games} games on the same {self.deals} deals, seed {self.seed}. "
+            f"{options}. Every pairing: {counts}, the same for all, seed {self.seed}. "
             "Sorted by the lower bound of the score above the table's mean; intervals are 95 % bootstrap intervals over deals.",
             tables.markdown(
                 [
@@ -287,6 +342,7 @@ class Tournament:
                         "player": standing.player,
                         "score above mean": tables.signed(standing.score_above_mean),
                         "win share": tables.share(standing.win_share),
+                        **mixed_cells(standing),
                         "rating": "{:.0f} [{:.0f}, {:.0f}]".format(*standing.rating),
                         "ms/decision": f"{standing.ms_per_decision:.4f}",
                         "lost by fault": str(standing.faults),
@@ -319,12 +375,17 @@ class Tournament:
             parts += [f"{' '.join(match.labels)}: {line}" for line in tables.fault_lines(match.labels, match.deals.faults)]
         return "\n\n".join(parts) + "\n"
 
+    def pairing_deals(self) -> list[int]:
+        """The numbers of deals that pairings are played on, the largest first."""
+        return sorted({deals for labels, deals in self.plan().items() if len(set(labels)) == 2}, reverse=True)
+
     def write(self, matches: Sequence[Match]) -> str:
         """Write leaderboard.md, .csv, .json, .png and faults.json; returns the first."""
         standings = leaderboard(matches, self.anchor)
         text = self.report(matches, standings)
         rows = [standing._asdict() for standing in standings]
-        columns = ("player", "score_above_mean", "win_share", "rating", "ms_per_decision", "games", "faults")
+        mixed = ("mixed_score_above_mean", "mixed_win_share") if standings[0].mixed_win_share else ()
+        columns = ("player", "score_above_mean", "win_share", *mixed, "rating", "ms_per_decision", "games", "faults")
         by_seat = {
             standing.player: {
                 f"{measure}_seat_{seat}": value
@@ -348,18 +409,37 @@ class Tournament:
         return text
 
 
+@contextlib.contextmanager
+def _processes(number: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """A `map` in so many processes, which stops what is not begun when the context is left; with one, the ordinary `map`."""
+    if number == 1:
+        yield map
+        return
+    pool = ProcessPoolExecutor(number)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _file_name(labels: Sequence[str]) -> str:
+    words = "_".join(re.sub(r"[^\w.-]+", "-", label)[-40:] for label in dict.fromkeys(labels))
+    return f"{words}_{hashlib.sha256(json.dumps(labels).encode()).hexdigest()[:12]}.npz"
+
+
 def _told(fault: Fault, match: Match) -> dict[str, Any]:
     """A fault with the labels of who played."""
     return {"line_up": match.labels, "player": match.labels[fault.position], **asdict(fault)}
 
 
-def _identity(spec: str) -> str:
-    """The text of a player, and for a checkpoint its content."""
-    if not spec.startswith("checkpoint:"):
+def _identity(spec: str, game: Game) -> str:
+    """The text of a player, and for a network its content."""
+    kind, _, rest = spec.partition(":")
+    if kind not in ("checkpoint", "ppo"):
         return spec
-    from agents.network import find_policy
+    from agents.network import find_policy, shipped_policy
 
-    return f"{spec} {_digest(find_policy(Path(spec.removeprefix('checkpoint:').partition('?')[0])))}"
+    return f"{spec} {_digest(find_policy(Path(rest.partition('?')[0])) if kind == 'checkpoint' else shipped_policy(game))}"
 
 
 def _digest(*paths: Path) -> str:
@@ -371,8 +451,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse(Arguments, argv)
     with told_plainly():
         tournament = Tournament(arguments)
-        games = tournament.deals * games_per_deal(tournament.num_players)
-        if games != arguments.games:
+        games = tournament.pairing_deals()[0] * games_per_deal(tournament.num_players)
+        if games > arguments.games:
             print(f"{arguments.games} games are no whole number of duplicate deals with all rotations: every pairing plays {games}")
         try:
             matches = tournament.play()

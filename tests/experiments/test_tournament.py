@@ -124,6 +124,43 @@ def test_players_of_a_pairing_hold_as_many_seats():
     assert line_ups(3) == [[0, 1, 0], [1, 0, 1]]
 
 
+def test_matches_of_different_lengths_count_as_much():
+    """A pairing that was played on few deals weighs as much as one of many, and its interval is as wide as its deals are few."""
+    long, short = kuhn_matches("easy", "random", deals=2000)[0], kuhn_matches("random", "strong", deals=20)[0]
+    both = {row.player: row for row in leaderboard([long, short])}
+    by_match = [{row.player: row for row in leaderboard([match])} for match in (long, short)]
+    assert both["random"].score_above_mean.mean == pytest.approx(np.mean([rows["random"].score_above_mean.mean for rows in by_match]))
+    assert both["easy"].score_above_mean == by_match[0]["easy"].score_above_mean
+    assert both["strong"].score_above_mean == by_match[1]["strong"].score_above_mean
+    width = {name: row.score_above_mean.high - row.score_above_mean.low for name, row in both.items()}
+    assert width["strong"] > 3 * width["easy"]
+
+
+def test_mixed_tables_are_rated_but_counted_apart():
+    """Three different players at a table: what they win of each other is rated; their scores are given by themselves."""
+    players = ("easy", "random", "strong")
+    paired = [
+        Match(
+            tuple((a, b)[seat] for seat in line_up),
+            play_deals("recurrring-v0", [make((a, b)[seat]) for seat in line_up], 4, 0, {"num_games": 1}),
+        )
+        for a, b in (("easy", "random"), ("easy", "strong"), ("random", "strong"))
+        for line_up in line_ups(3)
+    ]
+    mixed = Match(players, play_deals("recurrring-v0", [make(player) for player in players], 4, 0, {"num_games": 1}))
+    before = {row.player: row for row in leaderboard(paired, "random")}
+    after = {row.player: row for row in leaderboard([*paired, mixed], "random")}
+    for position, name in enumerate(players):
+        assert before[name].mixed_win_share is None
+        assert after[name].score_above_mean == before[name].score_above_mean
+        assert after[name].score_against == before[name].score_against
+        assert after[name].mixed_score_above_mean.mean == pytest.approx(mixed.deals.above[..., position].mean())
+        assert after[name].mixed_win_share.mean == pytest.approx(mixed.deals.wins[..., position].mean())
+        assert after[name].games == before[name].games + 4 * 6
+    assert sum(row.mixed_score_above_mean.mean for row in after.values()) == pytest.approx(0)
+    assert after["strong"].rating != before["strong"].rating
+
+
 @pytest.mark.parametrize(
     ("games", "seats", "deals"), [(7, 2, 4), (8, 2, 4), (10, 3, 2), (13, 3, 2), (25, 3, 3), (4001, 4, 1001), (1, 4, 2)]
 )
@@ -198,18 +235,18 @@ def test_an_interrupted_tournament_goes_on(tmp_path, monkeypatch):
     played: list[tuple[str, ...]] = []
     play = Tournament.play_match
 
-    def interrupted(self, labels):
+    def interrupted(self, labels, deals):
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(tuple(labels))
-        return play(self, labels)
+        return play(self, labels, deals)
 
     monkeypatch.setattr(Tournament, "play_match", interrupted)
     with pytest.raises(SystemExit, match="the same command goes on"):
         run(tmp_path / "broken", command)
     assert len(played) == 2
     (tmp_path / "broken" / "matches" / "half.npz.part").write_bytes(b"half")  # as a kill while writing leaves it
-    monkeypatch.setattr(Tournament, "play_match", lambda self, labels: played.append(tuple(labels)) or play(self, labels))
+    monkeypatch.setattr(Tournament, "play_match", lambda self, *match: played.append(match[0]) or play(self, *match))
     assert without_times(run(tmp_path / "broken", command)) == without_times(whole)
     assert len(played) == len(set(played)) == 3
     again = run(tmp_path / "broken", command)
@@ -221,7 +258,7 @@ def test_players_may_be_added(tmp_path, monkeypatch):
     run(tmp_path, "kuhn-v0 --players random easy --games 8")
     played: list[tuple[str, ...]] = []
     play = Tournament.play_match
-    monkeypatch.setattr(Tournament, "play_match", lambda self, labels: played.append(tuple(labels)) or play(self, labels))
+    monkeypatch.setattr(Tournament, "play_match", lambda self, *match: played.append(match[0]) or play(self, *match))
     standings = run(tmp_path, "kuhn-v0 --players random strong easy --games 8")
     assert len(standings) == 3
     assert sorted(played) == [("easy", "strong"), ("random", "strong")]
@@ -230,11 +267,11 @@ def test_players_may_be_added(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("kuhn-v0 --players random easy --games 12", "another deals"),
+        ("kuhn-v0 --players random easy --games 12", "another games"),
         ("kuhn-v0 --players random easy --games 8 --seed 1", "another seed"),
         ("kuhn-v0 --players random easy --games 8 --option reward=score", "another options"),
         ("kuhn-v0 --players random easy=strong --games 8", "another player easy"),
-        ("recurrring-v0 --players random easy --games 8", "another game, num_players, options, deals"),
+        ("recurrring-v0 --players random easy --games 8", "another game, num_players, options"),
     ],
 )
 def test_a_folder_holds_one_tournament(tmp_path, command, told):
@@ -279,3 +316,26 @@ def test_misbehaving_players_lose_their_games_and_the_rest_goes_on(tmp_path, mon
     text = (tmp_path / "leaderboard.md").read_text()
     assert "crash lost" in text
     assert "no answer within 0.5 seconds" in text
+
+
+def test_searches_play_fewer_deals_and_mixed_tables_have_different_players(tmp_path):
+    arguments = Arguments(
+        "recurrring-v0", ("random", "easy", "strong", "flat-mc:2"), num_players=3, games=100, mixed_games=30, search_games=20, out=tmp_path
+    )
+    plan = Tournament(arguments).plan()
+    paired = {labels: deals for labels, deals in plan.items() if len(set(labels)) == 2}
+    assert len(paired) == 6 * 2
+    assert {deals for labels, deals in paired.items() if "flat-mc:2" not in labels} == {9}  # 12 games on each deal
+    assert {deals for labels, deals in paired.items() if "flat-mc:2" in labels} == {2}
+    mixed = {labels: deals for labels, deals in plan.items() if labels not in paired}
+    assert mixed == {
+        ("easy", "flat-mc:2", "random"): 4, ("easy", "flat-mc:2", "strong"): 4, ("flat-mc:2", "random", "strong"): 4,
+        ("easy", "random", "strong"): 5,
+    }  # fmt: skip
+
+
+def test_several_processes_play_the_same_matches(tmp_path):
+    command = "recurrring-v0 --players random easy strong --num-players 3 --games 12 --mixed-games 6 --option num_games=1"
+    one, two = run(tmp_path / "one", command), run(tmp_path / "two", f"{command} --workers 2")
+    assert without_times(one) == without_times(two)
+    assert "mixed: wins" in (tmp_path / "two" / "leaderboard.md").read_text()

@@ -1,0 +1,187 @@
+"""The ladder of every game, measured: each player against each other, and at tables of different players.
+
+    python -m experiments.leaderboard --budget small
+    python -m experiments.leaderboard --budget full --publish
+    python -m experiments.leaderboard --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
+
+Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
+interrupted, and players of yours join a ladder that is already measured. Searches play fewer deals than the others: the
+intervals show it. With `--budget full` a best response is trained against every player that decides fast enough.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import cardenvs
+from cardenvs.errors import InvalidOption
+from experiments import parse, plots, tables, told_plainly, tournament
+from experiments.matches import Interval
+from experiments.tournament import Standing, Tournament, deals_for, games_per_deal, leaderboard
+
+ROOT = Path(__file__).parents[1]
+
+LADDER = ("random", "easy", "strong", "flat-mc:100", "ismcts:100", "ppo")
+"""Players that every game has."""
+
+START, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Games of each pairing, of each mixed table, and of either where a search takes part."""
+
+    games: int
+    mixed_games: int
+    search_games: int
+
+
+BUDGETS = {"small": Budget(1000, 400, 16), "full": Budget(8000, 2000, 80)}
+
+
+@dataclass
+class Arguments:
+    """Measure the ladder of every game."""
+
+    budget: Literal["small", "full"] = "small"
+    """small: ten minutes on two cores, when all is compiled"""
+    games: tuple[str, ...] = ()
+    """ids; all games if none is named"""
+    players: tuple[str, ...] = ()
+    """further players: checkpoint:PATH, module:Class, … ; label=… before one gives it another name"""
+    num_players: int = 4
+    """seats of the tables"""
+    seed: int = 0
+    """of deals and players"""
+    time_limit: float = 5.0
+    """seconds a decision for players of the form module:Class, which run in processes of their own"""
+    workers: int = os.cpu_count() or 1
+    """matches that are played at the same time"""
+    out: Path | None = None
+    """folder of the results (None: runs/leaderboard-BUDGET)"""
+    publish: bool = False
+    """write the results to leaderboard/ and the README of this checkout, too"""
+
+
+def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
+    """Play the ladder of one game in `folder`; returns its results, which are written to leaderboard.json too."""
+    start = time.monotonic()
+    budget = BUDGETS[arguments.budget]
+    ladder = Tournament(
+        tournament.Arguments(
+            game_id,
+            players=(*LADDER, *arguments.players),
+            num_players=arguments.num_players,
+            seed=arguments.seed,
+            time_limit=arguments.time_limit,
+            workers=arguments.workers,
+            out=folder,
+            **asdict(budget),
+        )
+    )
+    matches = ladder.play()
+    ladder.write(matches)
+    return {
+        "game": game_id,
+        "title": ladder.game.title,
+        "budget": arguments.budget,
+        **asdict(budget),
+        "num_players": arguments.num_players,
+        "seed": arguments.seed,
+        "seconds": round(time.monotonic() - start),
+        "standings": [standing._asdict() for standing in leaderboard(matches, ladder.anchor)],
+    }
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Results of a game from a file, with standings as such."""
+    results = json.loads(path.read_text())
+    for row in results["standings"]:
+        for name, value in row.items():
+            if Standing.__annotations__[name] in (Interval, Interval | None) and value is not None:
+                row[name] = Interval(*value)
+    return results
+
+
+def table(results: dict[str, Any]) -> str:
+    """A game's ladder as Markdown."""
+    rows = [Standing(**row) for row in results["standings"]]
+    return tables.markdown(
+        [
+            {
+                results["title"]: f"`{row.player}`",
+                "score above mean": tables.signed(row.score_above_mean),
+                "wins": tables.share(row.win_share),
+                **tournament.mixed_cells(row),
+                "rating": "{:.0f} [{:.0f}, {:.0f}]".format(*row.rating),
+                "ms/decision": f"{row.ms_per_decision:.3f}",
+            }
+            for row in rows
+        ]
+    )
+
+
+def section(results: Sequence[dict[str, Any]]) -> str:
+    """The ladders of all games as Markdown, with how they were measured."""
+    first = results[0]
+    seats = first["num_players"]
+
+    def games(number: int) -> str:
+        deals = deals_for(number, seats)
+        return f"{deals * games_per_deal(seats):,} games on {deals:,} deals"
+
+    text = (
+        f"`python -m experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing plays "
+        f"{games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players. "
+        "Ratings are Bradley-Terry's over all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap "
+        "intervals over deals; players are sorted by the lower bound of their score."
+    )
+    return "\n\n".join([text, *map(table, results)])
+
+
+def write_readme(readme: Path, text: str) -> None:
+    """Put `text` between the marks of the README."""
+    before, _, rest = readme.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    tables.write_whole(readme, f"{before}{START}\n\n{text}\n\n{END}{after}")
+
+
+def published(folder: Path) -> str:
+    """The section of the README that belongs to the results in a folder."""
+    names = [f"{game_id}.json" for game_id in cardenvs.game_ids()]
+    return section([read(folder / name) for name in names if (folder / name).exists()])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    arguments = parse(Arguments, argv)
+    with told_plainly():
+        if unknown := set(arguments.games) - set(cardenvs.game_ids()):
+            raise InvalidOption(f"no game is called {', '.join(sorted(unknown))}; there are {', '.join(cardenvs.game_ids())}")
+        folder = arguments.out or Path("runs") / f"leaderboard-{arguments.budget}"
+        for game_id in arguments.games or cardenvs.game_ids():
+            print(f"{game_id}:", flush=True)
+            results = measure(arguments, game_id, folder / game_id)
+            for place in (folder, ROOT / "leaderboard") if arguments.publish else (folder,):
+                tables.write_whole(place / f"{game_id}.json", tables.json_text(results))
+                picture(place / f"{game_id}.png", results)
+            print(f"\n{table(read(folder / f'{game_id}.json'))}\n", flush=True)
+    if arguments.publish:
+        write_readme(ROOT / "README.md", published(ROOT / "leaderboard"))
+    tables.write_whole(folder / "leaderboard.md", published(folder) + "\n")
+    print(f"written to {folder}")
+
+
+def picture(path: Path, results: dict[str, Any]) -> None:
+    """A game's ladder as PNG."""
+    rows = [Standing(**row) for row in results["standings"]]
+    panels = {"score above the table's mean": [row.score_above_mean for row in rows], "Bradley-Terry rating": [row.rating for row in rows]}
+    plots.leaderboard(path, f"{results['title']}, {results['num_players']} players", [row.player for row in rows], panels)
+
+
+if __name__ == "__main__":
+    main()
