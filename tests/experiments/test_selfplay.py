@@ -12,6 +12,7 @@ from stable_baselines3.common.preprocessing import is_image_space
 import agents
 import cardenvs
 from cardenvs.core.game import POLICIES, Game
+from experiments.binary import BinaryLinear
 from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
 from experiments.matches import interval, play_deals
 from experiments.selfplay import NOBODY, EmptyMask, Pool, SeatRolloutBuffer, SeatVecEnv
@@ -363,6 +364,22 @@ def test_the_policy_has_the_distributions_of_maskable_ppo(kuhn: Game):
     expected = parent.get_distribution(rows, masks).distribution.probs.double()
     assert (shares[torch.as_tensor(masks) == 0] == 0).all()
     assert (shares - expected).abs().max() < 5 * 0.5 / 2000**0.5
+
+
+def test_the_first_layer_adds_up_what_a_dense_one_multiplies():
+    torch.manual_seed(1)
+    for density in (0.0, 0.1, 1.0):
+        ones = (torch.rand(50, 70) < density).to(torch.int8)
+        layer, dense = BinaryLinear(70, 9), torch.nn.Linear(70, 9)
+        dense.load_state_dict(layer.state_dict())
+        gradient = torch.randn(50, 9)
+        results, expected = layer(ones), dense(ones.float())
+        torch.testing.assert_close(results, expected)
+        torch.testing.assert_close(layer(ones.float()), expected)
+        results.backward(gradient)
+        expected.backward(gradient)
+        torch.testing.assert_close(layer.weight.grad, dense.weight.grad)
+        torch.testing.assert_close(layer.bias.grad, dense.bias.grad)
 
 
 def test_imitation_learns_choices_and_returns_of_a_player():

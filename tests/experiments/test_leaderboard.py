@@ -1,0 +1,85 @@
+"""The leaderboard of all games: what it measures, writes and publishes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments import leaderboard
+from experiments.leaderboard import END, START, Budget, published, read, table, write_readme
+from experiments.tournament import Standing
+from tests.common import ROOT
+
+BUDGET = "--games kuhn-v0 --num-players 2 --workers 1"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ladder that plays at once."""
+    monkeypatch.setattr(leaderboard, "LADDER", ("random", "easy", "flat-mc:2"))
+    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": Budget(games=24, mixed_games=12, search_games=12)})
+
+
+def test_the_command_measures_and_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    leaderboard.main([*f"{BUDGET} --players mine=tests.experiments.rogues:First --out".split(), str(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == {"kuhn-v0", "kuhn-v0.json", "kuhn-v0.png", "leaderboard.md"}
+    results = read(tmp_path / "kuhn-v0.json")
+    rows = {row["player"]: Standing(**row) for row in results["standings"]}
+    assert set(rows) == {"random", "easy", "flat-mc:2", "mine"}
+    assert rows["random"].rating == (0, 0, 0)
+    assert rows["random"].games == 24 + 24 + 12
+    assert rows["flat-mc:2"].games == 3 * 12
+    assert set(rows["mine"].score_against) == {"random", "easy", "flat-mc:2"}
+    shown = capsys.readouterr().out
+    assert table(results) in shown
+    assert "`mine`" in table(results)
+
+
+def test_players_join_a_ladder_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+    before = read(tmp_path / "kuhn-v0.json")
+    played = []
+    play = leaderboard.Tournament.play_match
+    monkeypatch.setattr(leaderboard.Tournament, "play_match", lambda self, *match: played.append(match[0]) or play(self, *match))
+    leaderboard.main([*BUDGET.split(), "--players", "strong", "--out", str(tmp_path)])
+    after = {row["player"]: row for row in read(tmp_path / "kuhn-v0.json")["standings"]}
+    assert all("strong" in labels for labels in played)
+    assert len(played) == 3
+    for row in before["standings"]:
+        for opponent, score in row["score_against"].items():
+            assert after[row["player"]]["score_against"][opponent] == score
+
+
+def test_tables_of_different_players_are_shown(tmp_path: Path):
+    leaderboard.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
+    results = read(tmp_path / "recurrring-v0.json")
+    shown = table(results)
+    assert shown.splitlines()[0].split("|")[1].strip() == "ReCURRRing"
+    assert "mixed: wins" in shown
+    assert sum(row["mixed_score_above_mean"].mean for row in results["standings"]) == pytest.approx(0)
+    text = published(tmp_path)
+    assert shown in text
+    assert "24 games on 2 deals, with a search 24 games on 2 deals" in text  # of twelve games each, and at least two
+    assert (tmp_path / "leaderboard.md").read_text() == text + "\n"
+
+
+def test_a_section_takes_the_place_of_the_old_one(tmp_path: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{START}\nold\n{END}\nafter\n")
+    write_readme(readme, "new")
+    assert readme.read_text() == f"before\n{START}\n\nnew\n\n{END}\nafter\n"
+
+
+def test_unknown_games_are_told_plainly(tmp_path: Path):
+    with pytest.raises(SystemExit, match="no game is called chess-v0; there are"):
+        leaderboard.main(["--games", "chess-v0", "--out", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_readme_shows_the_published_results():
+    """What the README says is what the files of the last published measurement hold."""
+    readme = (ROOT / "README.md").read_text()
+    assert f"{START}\n\n{published(ROOT / 'leaderboard')}\n\n{END}" in readme
+    for path in (ROOT / "leaderboard").glob("*.json"):
+        assert json.loads(path.read_text())["budget"] in ("small", "full")
+        assert path.with_suffix(".png").exists()
