@@ -105,7 +105,7 @@ def make(spec: str) -> Agent:
             return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=rest == "greedy")
         except ImportError as error:
             raise MissingExtra(f"{spec} needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
-    if kind and rest:
+    if kind and rest and kind not in OWN_KINDS:
         try:
             found = getattr(importlib.import_module(kind), rest)
         except (ImportError, AttributeError) as error:

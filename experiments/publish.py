@@ -83,6 +83,7 @@ def results(arguments: Arguments, game_id: str, num_players: int, path: Path) ->
 def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any], rows: list[dict[str, str]], arguments: Arguments) -> str:
     """The model card as Markdown."""
     imitation = meta.get("imitation")
+    resumed = len((arguments.run / "command.txt").read_text().splitlines()) - 1
     learned = (
         f"It first learned to predict {imitation['choices']:,} choices of `{imitation['player']}` ({imitation['predicted']:.0%} in the "
         "end) and what they earn, then improved by self-play"
@@ -98,7 +99,8 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
             f"{meta['num_players']} seats, in {meta['seconds'] / 60:.0f} minutes on one of two shared cores ({meta['machine']['cpu']}). "
             "It takes any number of seats, but has seen no other in training.",
             f"```bash\n{command(config)}\n```",
-            f"commit {meta['commit']}, "
+            (f"(Stopped {resumed} times and resumed, with budgets that changed: its schedules were not exactly these.) " if resumed else "")
+            + f"Begun at commit {meta['commit']}, "
             + ", ".join(
                 f"{name} {version}" for name, version in meta["versions"].items() if name in ("python", "numpy", "sb3-contrib", "torch")
             ),

@@ -16,11 +16,12 @@ from sb3_contrib import MaskablePPO
 import agents
 import cardenvs
 from agents.agent import UnknownAgent
-from agents.network import NetworkAgent, WrongModel, choose, header_of, layout_digest
+from agents.network import WEIGHTS, NetworkAgent, WrongModel, choose, header_of, layout_digest
 from cardenvs import registry
 from cardenvs.core.encoding import ObservationTable
 from cardenvs.core.game import Game
 from experiments.learner import Learning, make_learner, make_tables, policy_layers
+from experiments.matches import interval, play_deals
 from experiments.runs import RunFolder
 from tests.common import ROOT
 
@@ -195,3 +196,39 @@ def test_it_plays_without_torch(path: Path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[1 1 1]"
+
+
+# The networks that come with the games
+
+SHIPPED = [game_id for game_id in registry.game_ids() if game_id != "kuhn-v0"]
+
+
+def test_all_shipped_networks_are_small():
+    files = list(WEIGHTS.glob("*.safetensors"))
+    assert sorted(file.stem for file in files) == sorted(cardenvs.find(game_id).name for game_id in SHIPPED)
+    assert sum(file.stat().st_size for file in files) < 10_000_000
+    for file in files:
+        assert f"# `ppo` of {cardenvs.find(f'{file.stem}-v0').title}" in file.with_suffix(".md").read_text()
+
+
+@pytest.mark.parametrize("game_id", SHIPPED)
+def test_the_shipped_network_of_a_game_wins_more_than_its_share_from_random(game_id: str):
+    game = cardenvs.find(game_id)
+    match = play_deals(game, [agents.make("ppo"), *[agents.make("random") for _ in range(3)]], 100, 0)
+    assert interval(match.wins[..., 0]).low > 1 / 4
+    alone = play_deals(
+        game, [agents.make(f"checkpoint:{WEIGHTS / game.name}.safetensors"), *[agents.make("random") for _ in range(3)]], 100, 0
+    )
+    np.testing.assert_array_equal(alone.scores, match.scores)
+
+
+def test_the_shipped_network_plays_at_every_number_of_seats():
+    for num_players in cardenvs.find("ding-v0").players:
+        play_deals("ding-v0", [agents.make("ppo:greedy") for _ in range(num_players)], 2, 0)
+
+
+def test_a_game_without_a_network_is_told():
+    with pytest.raises(UnknownAgent, match="no trained network comes with kuhn-v0; there are networks for ding"):
+        agents.make("ppo").reset(cardenvs.find("kuhn-v0"), 2, 0, 0)
+    with pytest.raises(UnknownAgent, match="no player is called 'ppo:best'"):
+        agents.make("ppo:best")

@@ -1,0 +1,60 @@
+"""Trained networks that come with the games: how a run becomes one."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from agents.network import NetworkAgent
+from experiments import publish, train
+from experiments.train import Config
+
+TINY = ["--tables", "16", "--steps", "8", "--minibatch", "64", "--epochs", "1", "--layers", "16", "--evaluations", "1", "--deals", "4"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with an imitated player."""
+    path = train.main(
+        ["kuhn-v0", *TINY, "--decisions", "500", "--imitate", "strong", "--imitated", "500", "--runs", str(tmp_path_factory.mktemp("runs"))]
+    )
+    assert path is not None
+    return path
+
+
+def test_a_run_becomes_the_network_of_its_game(run: Path, tmp_path: Path):
+    publish.main([str(run), "--deals", "8", "--out", str(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == {"kuhn.safetensors", "kuhn.md", "kuhn.png"}
+    small, whole = load_file(tmp_path / "kuhn.safetensors"), load_file(run / "policy.safetensors")
+    for name, array in whole.items():
+        assert small[name].dtype == np.float16
+        np.testing.assert_allclose(small[name], array, atol=1e-3, rtol=1e-3)
+    assert NetworkAgent(tmp_path / "kuhn.safetensors").header == NetworkAgent(run).header
+    card = (tmp_path / "kuhn.md").read_text()
+    assert "512 choices of `strong`" in card
+    assert card.count("| draws ") == card.count("| likeliest ") == 3
+    assert str(run) not in card
+
+
+def test_the_command_of_the_card_has_the_settings_of_the_run(run: Path, tmp_path: Path):
+    publish.main([str(run), "--deals", "8", "--out", str(tmp_path)])
+    (command,) = re.findall(r"```bash\npython -m experiments\.train (.*)\n```", (tmp_path / "kuhn.md").read_text())
+    config = Config.load(run / "config.yaml")
+    again = train.read_arguments(shlex.split(command))
+    assert {**again.saved(), "runs": ""} == {**config.saved(), "runs": ""}
+
+
+def test_an_unfinished_run_is_refused(run: Path, tmp_path: Path):
+    copy = tmp_path / "run"
+    copy.mkdir()
+    meta = json.loads((run / "meta.json").read_text())
+    del meta["finished"]
+    (copy / "meta.json").write_text(json.dumps(meta))
+    (copy / "config.yaml").write_bytes((run / "config.yaml").read_bytes())
+    with pytest.raises(SystemExit, match="the run is not finished"):
+        publish.main([str(copy), "--out", str(tmp_path / "out")])
+    assert not (tmp_path / "out").exists()
