@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-slow lint bench docs clean
+.PHONY: help demo test test-slow lint bench leaderboard docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /: /'
@@ -23,6 +23,9 @@ lint: .venv/ready  ## format, linter, type checker
 
 bench: .venv/peers  ## decisions per second, compile and import times, next to other suites
 	$(BIN)/python -m experiments.benchmark
+
+leaderboard: .venv/ready  ## measure the ladder of every game in ten minutes (BUDGET=full: an hour and more)
+	$(BIN)/python -m experiments.leaderboard --budget $(or $(BUDGET),small)
 
 docs: .venv/ready  ## write the generated tables
 	$(BIN)/python -m tests.tables --write
