@@ -54,6 +54,8 @@ class NetworkAgent:
             `?` may follow `greedy`, and `unpickle` to allow a zip of MaskablePPO, which can run any code when it is loaded
             (and needs the extra [train]); both as `?greedy&unpickle`.
 
+    `layers` are its weights (inputs, outputs) and biases; after each but the last follows a ReLU.
+
     Raises `UnknownAgent` if no network can be loaded from there, `WrongModel` if it is for another game, version or layout.
     """
 
@@ -67,8 +69,8 @@ class NetworkAgent:
         file = find_policy(Path(place))
         tensors, self.header = _read_zip(file, "unpickle" in asked) if file.suffix == ".zip" else _read(file)
         self.game = _find_game(file, self.header)
-        self._layers = [(np.ascontiguousarray(tensors[f"{layer}.weight"].T), tensors[f"{layer}.bias"]) for layer in self.header[LAYERS]]
-        _ignore_reward(self._layers[0][0], self.game, self.header["options"]["reward"])
+        self.layers = [(np.ascontiguousarray(tensors[f"{layer}.weight"].T), tensors[f"{layer}.bias"]) for layer in self.header[LAYERS]]
+        _ignore_reward(self.layers[0][0], self.game, self.header["options"]["reward"])
         self._rng = np.random.default_rng()
 
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
@@ -93,9 +95,9 @@ class NetworkAgent:
     def logits(self, observations: np.ndarray) -> np.ndarray:
         """Of observations (k, n): float32 (k, a)."""
         values = observations.astype(np.float32)
-        for weight, bias in self._layers[:-1]:
+        for weight, bias in self.layers[:-1]:
             values = np.maximum(values @ weight + bias, 0)
-        weight, bias = self._layers[-1]
+        weight, bias = self.layers[-1]
         return values @ weight + bias
 
 
