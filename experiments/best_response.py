@@ -54,8 +54,8 @@ class Arguments(Learning):
     """choices of the learner after which it is evaluated; the schedules end with the largest, 0 is how it begins"""
     start: str | None = None
     """player that the learner begins as (None: the target); a network brings its own `layers`"""
-    imitated: int = 500_000
-    """choices of that player that the learner imitates before it is trained, which are not part of the budgets"""
+    imitated: int = 1_000_000
+    """choices of that player that are imitated before training, beside the budgets; for a network, whose weights are there, fewer do"""
     num_players: int | None = None
     """seats of the table (None: the game's usual number)"""
     reward: Literal["score", "win"] = "score"
@@ -188,7 +188,7 @@ def report(rows: Sequence[dict[str, Any]], options: dict[str, Any]) -> str:
         {
             "decisions": f"{row['decisions']:,}",
             "policy": row["policy"],
-            "return gained": tables.signed(row["return_gain"]),
+            "return gained": tables.signed(row["return_gain"], 3),
             "score gained": tables.signed(row["score_gain"]),
             f"win share ({1 / (others + 1):.1%} is fair)": tables.share(row["win_share"]),
             "seconds": f"{row['seconds']:.0f}",
