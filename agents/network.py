@@ -58,6 +58,8 @@ class NetworkAgent:
             `?` may follow `greedy`, and `unpickle` to allow a zip of MaskablePPO, which can run any code when it is loaded
             (and needs the extra [train]); both as `?greedy&unpickle`.
 
+    `layers` are its weights (inputs, outputs) and biases; after each but the last follows a ReLU.
+
     Raises `UnknownAgent` if no network can be loaded from there, `WrongModel` if it is for another game, version or layout.
     """
 
@@ -72,8 +74,8 @@ class NetworkAgent:
         tensors, self.header = _read_zip(file, "unpickle" in asked) if file.suffix == ".zip" else _read(file)
         self.game = _find_game(file, self.header)
         arrays = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}  # shipped weights are float16
-        self._layers = [(np.ascontiguousarray(arrays[f"{layer}.weight"].T), arrays[f"{layer}.bias"]) for layer in self.header[LAYERS]]
-        _ignore_reward(self._layers[0][0], self.game, self.header["options"]["reward"])
+        self.layers = [(np.ascontiguousarray(arrays[f"{layer}.weight"].T), arrays[f"{layer}.bias"]) for layer in self.header[LAYERS]]
+        _ignore_reward(self.layers[0][0], self.game, self.header["options"]["reward"])
         self._rng = np.random.default_rng()
 
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
@@ -98,9 +100,9 @@ class NetworkAgent:
     def logits(self, observations: np.ndarray) -> np.ndarray:
         """Of observations (k, n): float32 (k, a)."""
         values = observations.astype(np.float32)
-        for weight, bias in self._layers[:-1]:
+        for weight, bias in self.layers[:-1]:
             values = np.maximum(values @ weight + bias, 0)
-        weight, bias = self._layers[-1]
+        weight, bias = self.layers[-1]
         return values @ weight + bias
 
 
@@ -110,6 +112,11 @@ class ShippedNetwork:
     def __init__(self, greedy: bool = False):
         self.name = "ppo:greedy" if greedy else "ppo"
         self.greedy = greedy
+
+    @property
+    def layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """See `NetworkAgent.layers`; of the game that was started last."""
+        return self._network.layers
 
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """Start a game: this tells whose network plays."""

@@ -15,6 +15,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
+from agents.agent import BatchAgent
 from agents.network import choose
 from cardenvs.core.game import POLICIES, Game
 from experiments.binary import BinaryLinear
@@ -32,7 +33,7 @@ IMITATION_RATE = 1e-3
 
 @dataclass(frozen=True)
 class Learning:
-    """Settings of the learner and its tables."""
+    """Settings of the learner."""
 
     tables: int = 256
     steps: int = 32
@@ -49,13 +50,6 @@ class Learning:
     gae_lambda: float = 0.95
     clip: float = 0.2
 
-    pool: tuple[str, ...] = ("easy", "strong")
-    """Compiled players in the opponent pool."""
-    snapshots: int = 8
-    """Earlier policies in the pool, the latest so many."""
-    pool_share: float = 0.2
-    """Share of the tables where an opponent from the pool holds some of the seats."""
-
     shaping: float = 0.0
     """What a point of score above the mean of the table is worth while the game runs, taken back at its end. Helps where pay is late."""
 
@@ -63,6 +57,18 @@ class Learning:
     """Threads of PyTorch. More than one is slower where other programs use the cores."""
     device: str = "cpu"
     """Of PyTorch. Networks of this size are faster on the CPU."""
+
+
+@dataclass(frozen=True)
+class SelfPlay(Learning):
+    """Settings of a learner that holds all seats, and of its opponent pool."""
+
+    pool: tuple[str, ...] = ("easy", "strong")
+    """Compiled players in the opponent pool."""
+    snapshots: int = 8
+    """Earlier policies in the pool, the latest so many."""
+    pool_share: float = 0.2
+    """Share of the tables where an opponent from the pool holds some of the seats."""
 
 
 class Trunk(BaseFeaturesExtractor):
@@ -142,8 +148,17 @@ def policy_layers(model: MaskablePPO) -> dict[str, torch.Tensor]:
     return {name: tensors[name].contiguous() for name in tensors if name.startswith(("features_extractor.", "action_net."))}
 
 
+def set_policy_layers(model: MaskablePPO, layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Give the policy the weights (inputs, outputs) and biases of a network with layers of the same sizes."""
+    arrays = [array for weight, bias in layers for array in (weight.T, bias)]
+    names = policy_layers(model)
+    model.policy.load_state_dict(
+        {name: torch.from_numpy(array) for name, array in zip(names, arrays, strict=True)}, strict=False
+    )  # the value is left as it is
+
+
 def make_tables(
-    learning: Learning, game: Game, num_players: int | None, options: Mapping[str, Any], seed: int, kind: type[SeatVecEnv] = SeatVecEnv
+    learning: SelfPlay, game: Game, num_players: int | None, options: Mapping[str, Any], seed: int, kind: type[SeatVecEnv] = SeatVecEnv
 ) -> SeatVecEnv:
     """The tables to learn at, with an opponent pool of compiled players."""
     pool = Pool(learning.pool, learning.snapshots)
@@ -191,8 +206,8 @@ def learn(model: MaskablePPO, learning: Learning, progress: float) -> None:
     model.train()
 
 
-def imitate(model: MaskablePPO, learning: Learning, policy: int, progress: float) -> float:
-    """One rollout of a compiled player, and one pass of learning to predict its choices and what its seats earn.
+def imitate(model: MaskablePPO, learning: Learning, player: int | BatchAgent, progress: float) -> float:
+    """One rollout of a player (see `SeatVecEnv.choices_of`), and one pass of learning to predict its choices and what its seats earn.
 
     Every tenth choice that is played is random, so that the learner sees how the player goes on from there; what it learns is
     the player's choice in all cases. `progress` from 0 to 1 is the place in the schedule. Returns the share of the choices that
@@ -206,7 +221,7 @@ def imitate(model: MaskablePPO, learning: Learning, policy: int, progress: float
     zeros = torch.zeros(env.num_envs)
     for _ in range(model.n_steps):
         observations, masks = env.now.observation.copy(), env.action_masks().copy()
-        choices = env.choices_of(policy)
+        choices = env.choices_of(player)
         strays = env.rng.random(env.num_envs) < STRAY
         env.step(np.where(strays, env.choices_of(POLICIES.index("random")), choices))
         buffer.add(observations, choices[:, None], zeros.numpy(), env.ended, zeros, zeros, action_masks=masks)
@@ -231,7 +246,7 @@ def imitate(model: MaskablePPO, learning: Learning, policy: int, progress: float
 
 
 def measure_ceiling(
-    learning: Learning, game: Game, num_players: int | None, options: Mapping[str, Any], rounds: int = 5
+    learning: SelfPlay, game: Game, num_players: int | None, options: Mapping[str, Any], rounds: int = 5
 ) -> dict[str, float]:
     """Choices per second of learning at the `game`, and of the same learner without any game (`stub`); their ratio is the `share`.
 

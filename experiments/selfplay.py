@@ -70,6 +70,7 @@ class SeatVecEnv(VecEnv):
         pool: opponents; None for self-play alone.
         pool_share: share of the tables (the last ones) where an opponent holds some seats. Who and how many is drawn when a
             game starts and stays until it ends.
+        one_learner: at those tables an opponent holds all seats but one.
         shaping: what a point of score above the mean of the table is worth while the game runs. It is paid when it is made and
             taken back at the end (A. Y. Ng, D. Harada and S. Russell, "Policy invariance under reward transformations", 1999).
         options: the game's own.
@@ -90,6 +91,7 @@ class SeatVecEnv(VecEnv):
         seed: int = 0,
         pool: Pool | None = None,
         pool_share: float = 0.2,
+        one_learner: bool = False,
         shaping: float = 0.0,
         threads: int = 1,
         **options: Any,
@@ -100,6 +102,7 @@ class SeatVecEnv(VecEnv):
         super().__init__(num_tables, self.tables.single_observation_space, spaces.Discrete(self.game.actions.size))
         self.pool = pool or Pool((), 0)
         self.pool_tables = range(num_tables - round(num_tables * pool_share) if pool else num_tables, num_tables)
+        self.one_learner = one_learner
         streams = np.random.SeedSequence(seed).spawn(3)
         self._first_seed = int(streams[0].generate_state(1, np.uint64)[0])
         self.words = streams[1].generate_state(num_tables, np.uint64)
@@ -156,11 +159,13 @@ class SeatVecEnv(VecEnv):
         self._count_choices(self.tables.lanes)
         return self.now.action_mask
 
-    def choices_of(self, policy: int) -> np.ndarray:
-        """What a compiled player, by its place in `POLICIES`, would choose at every table: int64 (N,)."""
+    def choices_of(self, player: int | BatchAgent) -> np.ndarray:
+        """What a player would choose at every table, int64 (N,); a compiled one is given by its place in `POLICIES`."""
+        if isinstance(player, BatchAgent):
+            return player.act_batch(self.now.observation.copy(), self.now.action_mask.copy(), self.rng)
         actions = np.empty(self.num_envs, np.int64)
         lanes = self.tables.lanes
-        self.game.loops.choose_turns(self.tables.states, lanes, policy, self.words, self._view, self.now.action_mask, actions)
+        self.game.loops.choose_turns(self.tables.states, lanes, player, self.words, self._view, self.now.action_mask, actions)
         return actions
 
     def seat_observations(self) -> np.ndarray:
@@ -193,7 +198,8 @@ class SeatVecEnv(VecEnv):
         """Games start in these lanes: draw who holds which seats where the pool plays."""
         for lane in lanes[lanes >= self.pool_tables.start]:
             opponent = self.pool.draw(self.rng)
-            seats = self.rng.permutation(self.num_players)[: self.rng.integers(1, self.num_players)]
+            seats = self.rng.permutation(self.num_players)
+            seats = seats[: self.num_players - 1 if self.one_learner else self.rng.integers(1, self.num_players)]
             self.opponents[lane] = opponent
             self.learns[lane] = True
             self.policies[lane] = EXTERNAL

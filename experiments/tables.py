@@ -18,9 +18,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
     part.replace(path)
 
 
-def signed(interval: Interval) -> str:
+def signed(interval: Interval, digits: int = 2) -> str:
     """As `+1.25 [+1.02, +1.48]`."""
-    return "{:+.2f} [{:+.2f}, {:+.2f}]".format(*(round(limit, 2) + 0.0 for limit in interval))
+    mean, low, high = (f"{round(limit, digits) + 0.0:+.{digits}f}" for limit in interval)
+    return f"{mean} [{low}, {high}]"
 
 
 def share(interval: Interval) -> str:

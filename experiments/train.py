@@ -30,14 +30,14 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from safetensors.torch import load_file, save
 
-    from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
+    from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
     from experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
 
 
 @dataclass(frozen=True)
-class Config(Learning):
+class Config(SelfPlay):
     """Train a player by self-play of all seats with MaskablePPO."""
 
     game: tyro.conf.Positional[str] = ""

@@ -20,12 +20,12 @@ from agents.network import WEIGHTS, NetworkAgent, WrongModel, choose, header_of,
 from cardenvs import registry
 from cardenvs.core.encoding import ObservationTable
 from cardenvs.core.game import Game
-from experiments.learner import Learning, make_learner, make_tables, policy_layers
+from experiments.learner import SelfPlay, make_learner, make_tables, policy_layers
 from experiments.matches import interval, play_deals
 from experiments.runs import RunFolder
 from tests.common import ROOT
 
-LEARNING = Learning(tables=32, steps=4, layers=(24, 16))
+LEARNING = SelfPlay(tables=32, steps=4, layers=(24, 16))
 
 
 @pytest.fixture
@@ -125,9 +125,9 @@ def test_a_run_folder_gives_its_best_policy_or_else_the_newest(model: MaskablePP
     for number in (1, 3, 2):
         save_arrays({name: array * number for name, array in tensors.items()}, run / f"checkpoints/{number:012d}.safetensors", header)
     bias = tensors["action_net.bias"]
-    np.testing.assert_array_equal(NetworkAgent(run)._layers[-1][1], 3 * bias)
+    np.testing.assert_array_equal(NetworkAgent(run).layers[-1][1], 3 * bias)
     path.rename(run / "policy.safetensors")
-    np.testing.assert_array_equal(NetworkAgent(f"{run}?greedy")._layers[-1][1], bias)
+    np.testing.assert_array_equal(NetworkAgent(f"{run}?greedy").layers[-1][1], bias)
 
 
 def test_another_game_is_refused_with_both_named(path: Path):

@@ -13,12 +13,12 @@ import agents
 import cardenvs
 from cardenvs.core.game import POLICIES, Game
 from experiments.binary import BinaryLinear
-from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
+from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
 from experiments.matches import interval, play_deals
 from experiments.selfplay import NOBODY, EmptyMask, Pool, SeatRolloutBuffer, SeatVecEnv
 
 GAME = "recurrring-v0"
-SMALL = Learning(tables=16, steps=16, minibatch=128, epochs=1, layers=(16,), snapshots=3)
+SMALL = SelfPlay(tables=16, steps=16, minibatch=128, epochs=1, layers=(16,), snapshots=3)
 PASS, BET = 0, 1
 
 
@@ -325,7 +325,7 @@ def test_the_seat_buffer_learns_where_the_tutorial_style_does_not():
     """FC-41: known-bad control. A plain buffer on the same rows pays a choice what was earned until the next row alone, and
     bootstraps from the value of whoever is to act there, as in PettingZoo's tutorial.
     """
-    learning = Learning(tables=256, steps=32, minibatch=2048, layers=(64, 64), pool_share=0.0)
+    learning = SelfPlay(tables=256, steps=32, minibatch=2048, layers=(64, 64), pool_share=0.0)
     options = {"reward": "score", "num_games": 1}
     game = cardenvs.find(GAME)
     scores = {}
@@ -384,7 +384,7 @@ def test_the_first_layer_adds_up_what_a_dense_one_multiplies():
 
 def test_imitation_learns_choices_and_returns_of_a_player():
     """Where a player is imitated, more and more of its choices are predicted, and values are what its seats earn."""
-    learning = Learning(tables=64, steps=32, minibatch=256, layers=(64,), pool=(), snapshots=0)
+    learning = SelfPlay(tables=64, steps=32, minibatch=256, layers=(64,), pool=(), snapshots=0)
     model = make_learner(learning, make_tables(learning, cardenvs.find(GAME), None, {"num_games": 1}, 1), 1)
     same = [imitate(model, learning, POLICIES.index("strong"), number / 20) for number in range(20)]
     assert same[-1] > same[0] + 0.2
