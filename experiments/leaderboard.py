@@ -6,7 +6,8 @@
 
 Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches play fewer deals than the others: the
-intervals show it. With `--budget full` a best response is trained against every player that decides fast enough.
+intervals show it. With `--budget full` a best response (see `experiments.best_response`) is trained against every player that
+can play many tables at once.
 """
 
 import json
@@ -18,8 +19,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import cardenvs
+from cardenvs.core.game import POLICIES
 from cardenvs.errors import InvalidOption
 from experiments import parse, plots, tables, told_plainly, tournament
+from experiments.best_response import Arguments as BestResponse
+from experiments.best_response import best_response
 from experiments.matches import Interval
 from experiments.tournament import Standing, Tournament, deals_for, games_per_deal, leaderboard
 
@@ -33,14 +37,22 @@ START, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 
 @dataclass(frozen=True)
 class Budget:
-    """Games of each pairing, of each mixed table, and of either where a search takes part."""
+    """What is spent on one game."""
 
     games: int
+    """of each pairing"""
     mixed_games: int
+    """of each table of different players"""
     search_games: int
+    """of either where a search takes part"""
+    responses: int
+    """choices of each best response; 0 trains none"""
 
 
-BUDGETS = {"small": Budget(1000, 400, 16), "full": Budget(8000, 2000, 80)}
+BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(8000, 2000, 80, 500_000)}
+
+RESPONSE_DEALS = 1000
+"""On which a best response is evaluated."""
 
 
 @dataclass
@@ -80,11 +92,14 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
             time_limit=arguments.time_limit,
             workers=arguments.workers,
             out=folder,
-            **asdict(budget),
+            games=budget.games,
+            mixed_games=budget.mixed_games,
+            search_games=budget.search_games,
         )
     )
     matches = ladder.play()
     ladder.write(matches)
+    gains = respond(ladder, arguments, budget, folder) if budget.responses else {}
     return {
         "game": game_id,
         "title": ladder.game.title,
@@ -94,7 +109,37 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
         "seed": arguments.seed,
         "seconds": round(time.monotonic() - start),
         "standings": [standing._asdict() for standing in leaderboard(matches, ladder.anchor)],
+        "gains": gains,
     }
+
+
+def respond(ladder: Tournament, arguments: Arguments, budget: Budget, folder: Path) -> dict[str, Interval]:
+    """What greedy best responses gain in score against the players that can be trained against; kept in files, like matches."""
+    targets = {label: spec for label, spec in ladder.players.items() if spec in POLICIES or spec.partition(":")[0] in ("ppo", "checkpoint")}
+    paths = {label: folder / "responses" / f"{label}-{budget.responses}.json" for label in targets}
+    left = [label for label, path in paths.items() if not path.exists()]
+    with tournament.processes(arguments.workers) as run_all:
+        settings = [
+            BestResponse(
+                game=ladder.game.id,
+                target=targets[label],
+                budgets=(budget.responses,),
+                imitated=budget.responses,
+                num_players=ladder.num_players,
+                deals=RESPONSE_DEALS,
+                seed=arguments.seed,
+            )
+            for label in left
+        ]
+        for label, rows in zip(left, run_all(best_response, settings), strict=True):
+            tables.write_whole(paths[label], tables.json_text(rows))
+            print(f"best response to {label}: {rows[-1]['seconds']:.0f} s", flush=True)
+    return {label: _greedy_gain(json.loads(path.read_text())) for label, path in paths.items()}
+
+
+def _greedy_gain(rows: list[dict[str, Any]]) -> Interval:
+    (row,) = (row for row in rows if row["policy"] == "greedy")
+    return Interval(*row["score_gain"])
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -104,12 +149,13 @@ def read(path: Path) -> dict[str, Any]:
         for name, value in row.items():
             if Standing.__annotations__[name] in (Interval, Interval | None) and value is not None:
                 row[name] = Interval(*value)
+    results["gains"] = {label: Interval(*gain) for label, gain in results["gains"].items()}
     return results
 
 
 def table(results: dict[str, Any]) -> str:
     """A game's ladder as Markdown."""
-    rows = [Standing(**row) for row in results["standings"]]
+    rows, gains = [Standing(**row) for row in results["standings"]], results["gains"]
     return tables.markdown(
         [
             {
@@ -119,6 +165,7 @@ def table(results: dict[str, Any]) -> str:
                 **tournament.mixed_cells(row),
                 "rating": "{:.0f} [{:.0f}, {:.0f}]".format(*row.rating),
                 "ms/decision": f"{row.ms_per_decision:.3f}",
+                **({"best response": tables.signed(gains[row.player]) if row.player in gains else ""} if gains else {}),
             }
             for row in rows
         ]
@@ -140,6 +187,11 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         "Ratings are Bradley-Terry's over all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap "
         "intervals over deals; players are sorted by the lower bound of their score."
     )
+    if first["responses"]:
+        text += (
+            f" *best response* is the score that a learner gains in one seat against that player in all others after imitating it and "
+            f"{first['responses']:,} choices of training, greedy on {RESPONSE_DEALS:,} deals: a lower bound on what can be gained."
+        )
     return "\n\n".join([text, *map(table, results)])
 
 

@@ -315,7 +315,7 @@ class Tournament:
         paths = {labels: self.folder / "matches" / _file_name(labels) for labels in plan}
         paths[next(iter(paths))].parent.mkdir(exist_ok=True)
         left = sorted((labels for labels in plan if not paths[labels].exists()), key=lambda labels: plan[labels])  # searches first
-        with _processes(self.workers) as play_all:
+        with processes(self.workers) as play_all:
             matches = play_all(self.play_match, left, [plan[labels] for labels in left])
             for number, (labels, deals) in enumerate(zip(left, matches, strict=True), 1):
                 deals.save(paths[labels])
@@ -410,7 +410,7 @@ class Tournament:
 
 
 @contextlib.contextmanager
-def _processes(number: int) -> Iterator[Callable[..., Iterator[Any]]]:
+def processes(number: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """A `map` in so many processes, which stops what is not begun when the context is left; with one, the ordinary `map`."""
     if number == 1:
         yield map

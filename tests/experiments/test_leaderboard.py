@@ -17,7 +17,7 @@ BUDGET = "--games kuhn-v0 --num-players 2 --workers 1"
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ladder that plays at once."""
     monkeypatch.setattr(leaderboard, "LADDER", ("random", "easy", "flat-mc:2"))
-    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": Budget(games=24, mixed_games=12, search_games=12)})
+    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": Budget(games=24, mixed_games=12, search_games=12, responses=0)})
 
 
 def test_the_command_measures_and_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -61,6 +61,26 @@ def test_tables_of_different_players_are_shown(tmp_path: Path):
     assert shown in text
     assert "24 games on 2 deals, with a search 24 games on 2 deals" in text  # of twelve games each, and at least two
     assert (tmp_path / "leaderboard.md").read_text() == text + "\n"
+
+
+def test_best_responses_are_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    budget = Budget(games=24, mixed_games=12, search_games=12, responses=8192)
+    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": budget})
+    monkeypatch.setattr(leaderboard, "RESPONSE_DEALS", 40)
+    trained = []
+    train = leaderboard.best_response
+    monkeypatch.setattr(leaderboard, "best_response", lambda settings: trained.append(settings.target) or train(settings))
+    for _ in range(2):
+        leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+    assert trained == ["random", "easy"]
+    results = read(tmp_path / "kuhn-v0.json")
+    assert set(results["gains"]) == {"random", "easy"}
+    rows = [line.split("|") for line in table(results).splitlines()]
+    assert rows[0][-2].strip() == "best response"
+    cells = {row[1].strip(): row[-2].strip() for row in rows[2:]}
+    assert cells["`flat-mc:2`"] == ""
+    assert cells["`easy`"].startswith("+" if results["gains"]["easy"].mean >= 0 else "-")
+    assert "a lower bound" in published(tmp_path)
 
 
 def test_a_section_takes_the_place_of_the_old_one(tmp_path: Path):
