@@ -298,6 +298,8 @@ def _softmax(player: NetworkAgent, decision: Decision) -> np.ndarray:
 
 
 def _shares(player: Agent, game: SpielGame, samples: int, rng: np.random.Generator, decision: Decision) -> np.ndarray:
+    if decision.mask.sum() == 1:
+        return _even(decision)
     counts = np.zeros(len(decision.mask))
     for word in rng.integers(2**64, size=samples, dtype=np.uint64).tolist():
         player.reset(game.starts.game, game.num_players(), decision.seat, word)
