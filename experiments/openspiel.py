@@ -327,7 +327,7 @@ def kuhn(parameters: dict[str, Any]) -> Starts:
 
 
 def recurrring_end(parameters: dict[str, Any]) -> Starts:
-    """The last rounds of a game of ReCURRRing that three `strong` players played; utilities are tenths of points above the mean.
+    """The last rounds of a game of ReCURRRing that three `strong` players played; utilities are (points - mean) / 10.
 
     After 102 decisions player_1 leads. The hands have 4, 3 and 1 cards: everybody knows 5 and 7 of the first and two 6 of the
     second, and that 5, 6, 6 and 7 are somewhere in the other places. These are dealt anew: seven starts.
