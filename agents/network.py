@@ -131,6 +131,10 @@ class ShippedNetwork:
         """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""
         return self._network.act_batch(observations, masks, rng)
 
+    def logits(self, observations: np.ndarray) -> np.ndarray:
+        """See `NetworkAgent.logits`."""
+        return self._network.logits(observations)
+
 
 def shipped_policy(game: Game) -> Path:
     """The file of the network that comes with a game; raises `UnknownAgent` if there is none."""

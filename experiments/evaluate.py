@@ -26,7 +26,7 @@ class Arguments:
     game: str
     """id of the game, such as recurrring-v0"""
     player: str = "strong"
-    """random, easy, strong, checkpoint:PATH or module:Class"""
+    """random, easy, strong, flat-mc:BUDGET, ismcts:BUDGET, ppo, checkpoint:PATH or module:Class"""
     opponents: tuple[str, ...] = ("random",)
     """one for all other seats, or one for each"""
     num_players: int | None = None

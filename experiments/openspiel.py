@@ -31,7 +31,7 @@ import numpy as np
 
 import cardenvs
 from agents import Agent, CompiledAgent, MissingExtra
-from agents.network import NetworkAgent
+from agents.network import NetworkAgent, ShippedNetwork
 from cardenvs.core.game import Game
 from cardenvs.core.state import WIN, new_states
 from cardenvs.envs.aec import CardEnv
@@ -279,7 +279,7 @@ def probabilities_of(player: Agent, game: SpielGame, samples: int, seed: int = 0
     """
     if isinstance(player, CompiledAgent) and player.name == "random":
         return _even
-    if isinstance(player, NetworkAgent):
+    if isinstance(player, NetworkAgent | ShippedNetwork):
         player.reset(game.starts.game, game.num_players(), 0, seed)
         return functools.partial(_softmax, player)
     return functools.partial(_shares, player, game, samples, np.random.default_rng(seed))
@@ -289,7 +289,7 @@ def _even(decision: Decision) -> np.ndarray:
     return decision.mask / decision.mask.sum()
 
 
-def _softmax(player: NetworkAgent, decision: Decision) -> np.ndarray:
+def _softmax(player: NetworkAgent | ShippedNetwork, decision: Decision) -> np.ndarray:
     logits = np.where(decision.mask != 0, player.logits(decision.observation[None])[0], -np.inf)
     if player.greedy:
         return np.arange(len(logits)) == logits.argmax()

@@ -51,7 +51,7 @@ class Arguments:
     game: str
     """id of the game, such as recurrring-v0"""
     players: tuple[str, ...] = ("random", "easy", "strong")
-    """random, easy, strong, checkpoint:PATH or module:Class; label=… before it gives it another name"""
+    """random, easy, strong, flat-mc:BUDGET, ismcts:BUDGET, ppo, checkpoint:PATH or module:Class; label=… before it gives it another name"""
     num_players: int | None = None
     """seats of the table (None: the game's usual number)"""
     option: tuple[str, ...] = ()
