@@ -49,7 +49,7 @@ class Budget:
     """choices of each best response; 0 trains none"""
 
 
-BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(8000, 2000, 80, 500_000)}
+BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(4000, 1000, 40, 250_000)}
 
 RESPONSE_DEALS = 1000
 """On which a best response is evaluated."""
