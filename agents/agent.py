@@ -14,7 +14,9 @@ SEARCHES = ("flat-mc", "ismcts")
 OWN_KINDS = ("checkpoint", "ppo", *SEARCHES)
 """What may stand before a colon and is no module: players of this package."""
 
-ALLOWED = f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, ppo, ppo:greedy, human, checkpoint:PATH or module:Class"
+ALLOWED = (
+    f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, ppo, ppo:sampling, human, checkpoint:PATH or module:Class"
+)
 """The texts that `make` takes, for people."""
 
 
@@ -82,8 +84,8 @@ def make(spec: str) -> Agent:
     """The player that a text stands for; raises `UnknownAgent` with the texts there are.
 
     `random`, `easy`, `strong`: the policies of every game. `flat-mc`, `ismcts`: search, with a budget as in `ismcts:500`
-    (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which draws its actions, or with
-    `ppo:greedy` takes the likeliest. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
+    (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which takes its likeliest
+    action, or with `ppo:sampling` draws one. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
     class that is made without arguments and is an `Agent`; its code runs here.
     """
     kind, _, rest = spec.partition(":")
@@ -98,11 +100,11 @@ def make(spec: str) -> Agent:
         from agents.human import HumanAgent
 
         return HumanAgent()
-    if (kind == "checkpoint" and rest) or spec in ("ppo", "ppo:greedy"):
+    if (kind == "checkpoint" and rest) or spec in ("ppo", "ppo:sampling"):
         try:
             from agents.network import NetworkAgent, ShippedNetwork
 
-            return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=rest == "greedy")
+            return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=spec == "ppo")
         except ImportError as error:
             raise MissingExtra(f"{spec} needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
     if kind and rest and kind not in OWN_KINDS:

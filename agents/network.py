@@ -109,8 +109,8 @@ class NetworkAgent:
 class ShippedNetwork:
     """The network in `agents/weights` of whatever game is played; see `NetworkAgent`. Raises `UnknownAgent` if the game has none."""
 
-    def __init__(self, greedy: bool = False):
-        self.name = "ppo:greedy" if greedy else "ppo"
+    def __init__(self, greedy: bool = True):
+        self.name = "ppo" if greedy else "ppo:sampling"
         self.greedy = greedy
 
     @property

@@ -217,14 +217,14 @@ def test_the_shipped_network_of_a_game_wins_more_than_its_share_from_random(game
     match = play_deals(game, [agents.make("ppo"), *[agents.make("random") for _ in range(3)]], 100, 0)
     assert interval(match.wins[..., 0]).low > 1 / 4
     alone = play_deals(
-        game, [agents.make(f"checkpoint:{WEIGHTS / game.name}.safetensors"), *[agents.make("random") for _ in range(3)]], 100, 0
+        game, [agents.make(f"checkpoint:{WEIGHTS / game.name}.safetensors?greedy"), *[agents.make("random") for _ in range(3)]], 100, 0
     )
     np.testing.assert_array_equal(alone.scores, match.scores)
 
 
 def test_the_shipped_network_plays_at_every_number_of_seats():
     for num_players in cardenvs.find("ding-v0").players:
-        play_deals("ding-v0", [agents.make("ppo:greedy") for _ in range(num_players)], 2, 0)
+        play_deals("ding-v0", [agents.make("ppo:sampling") for _ in range(num_players)], 2, 0)
 
 
 def test_a_game_without_a_network_is_told():
