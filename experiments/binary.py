@@ -2,9 +2,10 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import torch
+
+from cardenvs.core import jit
 
 
 class BinaryLinear(torch.nn.Linear):
@@ -43,7 +44,7 @@ class _AddUp(torch.autograd.Function):
         return None, weight.t(), gradient.sum(dim=0)
 
 
-@numba.njit(cache=True, fastmath=True)
+@jit.kernel
 def _add_places(values, places, count, out):
     """Add the rows `places[:count]` of `values` to `out`, four at a time."""
     whole = count - count % 4
@@ -57,12 +58,12 @@ def _add_places(values, places, count, out):
             out[k] += a[k]
 
 
-@numba.njit(cache=True)
+@jit.kernel
 def _add_rows(ones, values, start, out):
     """Make each row of `out` the sum of `start` and of the rows of `values` that are set in this row of `ones`."""
     places = np.empty(ones.shape[1] + 1, np.int64)
     for i in range(ones.shape[0]):
-        count = 0
+        count = np.int64(0)
         row = ones[i]
         for j in range(len(row)):
             places[count] = j
@@ -71,7 +72,7 @@ def _add_rows(ones, values, start, out):
         _add_places(values, places, count, out[i])
 
 
-@numba.njit(cache=True)
+@jit.kernel
 def _add_rows_of_columns(ones, values, out):
     """Make each row of `out` the sum of the rows of `values` that are set in this column of `ones`."""
     rows, columns = ones.shape

@@ -5,11 +5,12 @@
     python -m experiments.leaderboard --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
 
 Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
-interrupted, and players of yours join a ladder that is already measured. Searches play fewer deals than the others: the
-intervals show it. With `--budget full` a best response (see `experiments.best_response`) is trained against every player that
-can play many tables at once.
+interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
+the others: their intervals are wider. With `--budget full` a best response (see `experiments.best_response`) is trained
+against every player that can play many tables at once.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -49,7 +50,7 @@ class Budget:
     """choices of each best response; 0 trains none"""
 
 
-BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(4000, 1000, 40, 250_000)}
+BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(4000, 1000, 32, 200_000)}
 
 RESPONSE_DEALS = 1000
 """On which a best response is evaluated."""
@@ -107,6 +108,7 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
         **asdict(budget),
         "num_players": arguments.num_players,
         "seed": arguments.seed,
+        "workers": arguments.workers,
         "seconds": round(time.monotonic() - start),
         "standings": [standing._asdict() for standing in leaderboard(matches, ladder.anchor)],
         "gains": gains,
@@ -114,32 +116,45 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
 
 
 def respond(ladder: Tournament, arguments: Arguments, budget: Budget, folder: Path) -> dict[str, Interval]:
-    """What greedy best responses gain in score against the players that can be trained against; kept in files, like matches."""
+    """The shares of wins of greedy best responses to the players that can be trained against; kept in files, like matches."""
     targets = {label: spec for label, spec in ladder.players.items() if spec in POLICIES or spec.partition(":")[0] in ("ppo", "checkpoint")}
-    paths = {label: folder / "responses" / f"{label}-{budget.responses}.json" for label in targets}
+    settings = {
+        label: BestResponse(
+            game=ladder.game.id,
+            target=spec,
+            budgets=(budget.responses,),
+            imitated=budget.responses,
+            num_players=ladder.num_players,
+            reward=ladder.options["reward"],
+            deals=RESPONSE_DEALS,
+            seed=arguments.seed,
+        )
+        for label, spec in targets.items()
+    }
+    paths = {label: folder / "responses" / f"{label}-{_digest_of(setting)}.json" for label, setting in settings.items()}
     left = [label for label, path in paths.items() if not path.exists()]
     with tournament.processes(arguments.workers) as run_all:
-        settings = [
-            BestResponse(
-                game=ladder.game.id,
-                target=targets[label],
-                budgets=(budget.responses,),
-                imitated=budget.responses,
-                num_players=ladder.num_players,
-                deals=RESPONSE_DEALS,
-                seed=arguments.seed,
-            )
-            for label in left
-        ]
-        for label, rows in zip(left, run_all(best_response, settings), strict=True):
-            tables.write_whole(paths[label], tables.json_text(rows))
-            print(f"best response to {label}: {rows[-1]['seconds']:.0f} s", flush=True)
-    return {label: _greedy_gain(json.loads(path.read_text())) for label, path in paths.items()}
+        trained = run_all(_respond, [settings[label] for label in left], [paths[label] for label in left])
+        for label, seconds in zip(left, trained, strict=True):
+            print(f"best response to {label}: {seconds:.0f} s", flush=True)
+    return {label: _greedy_wins(json.loads(path.read_text())) for label, path in paths.items()}
 
 
-def _greedy_gain(rows: list[dict[str, Any]]) -> Interval:
+def _respond(settings: BestResponse, path: Path) -> float:
+    rows = best_response(settings)
+    tables.write_whole(path, tables.json_text(rows))
+    return rows[-1]["seconds"]
+
+
+def _digest_of(settings: BestResponse) -> str:
+    """Of the settings, and of the code that trains."""
+    sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("best_response", "binary", "learner", "selfplay")]
+    return hashlib.sha256(repr(settings).encode() + b"".join(sources)).hexdigest()[:12]
+
+
+def _greedy_wins(rows: list[dict[str, Any]]) -> Interval:
     (row,) = (row for row in rows if row["policy"] == "greedy")
-    return Interval(*row["score_gain"])
+    return Interval(*row["win_share"])
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -165,7 +180,7 @@ def table(results: dict[str, Any]) -> str:
                 **tournament.mixed_cells(row),
                 "rating": "{:.0f} [{:.0f}, {:.0f}]".format(*row.rating),
                 "ms/decision": f"{row.ms_per_decision:.3f}",
-                **({"best response": tables.signed(gains[row.player]) if row.player in gains else ""} if gains else {}),
+                **({"best response wins": tables.share(gains[row.player]) if row.player in gains else ""} if gains else {}),
             }
             for row in rows
         ]
@@ -175,6 +190,9 @@ def table(results: dict[str, Any]) -> str:
 def section(results: Sequence[dict[str, Any]]) -> str:
     """The ladders of all games as Markdown, with how they were measured."""
     first = results[0]
+    settings = ("budget", "num_players", "seed")
+    if other := next((row for row in results if any(row[name] != first[name] for name in settings)), None):
+        raise InvalidOption(f"{first['game']} and {other['game']} were measured with another {' or '.join(settings)}: measure both alike")
     seats = first["num_players"]
 
     def games(number: int) -> str:
@@ -183,22 +201,27 @@ def section(results: Sequence[dict[str, Any]]) -> str:
 
     text = (
         f"`python -m experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing plays "
-        f"{games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players. "
-        "Ratings are Bradley-Terry's over all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap "
-        "intervals over deals; players are sorted by the lower bound of their score."
+        f"{games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players, "
+        f"{first['mixed_games']:,} games each, with a search {first['search_games']:,} or a few more. Ratings are Bradley-Terry's over "
+        "all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap intervals over deals; players are "
+        f"sorted by the lower bound of their score. Times are means while {first['workers']} matches ran at once: scripted players and "
+        "networks decide for many tables together where no search takes part."
     )
     if first["responses"]:
         text += (
-            f" *best response* is the score that a learner gains in one seat against that player in all others after imitating it and "
-            f"{first['responses']:,} choices of training, greedy on {RESPONSE_DEALS:,} deals: a lower bound on what can be gained."
+            f" *best response wins* is what a learner wins in one seat with that player in all others ({1 / seats:.0%} is a fair share), "
+            f"after imitating it and {first['responses']:,} choices of training, greedy on {RESPONSE_DEALS:,} deals: a lower bound on "
+            "what one seat can win."
         )
     return "\n\n".join([text, *map(table, results)])
 
 
 def write_readme(readme: Path, text: str) -> None:
     """Put `text` between the marks of the README."""
-    before, _, rest = readme.read_text().partition(START)
-    _, _, after = rest.partition(END)
+    before, start, rest = readme.read_text().partition(START)
+    _, end, after = rest.partition(END)
+    if not (start and end):
+        raise InvalidOption(f"{readme} has no place for the tables: it must hold {START} and after it {END}")
     tables.write_whole(readme, f"{before}{START}\n\n{text}\n\n{END}{after}")
 
 
@@ -211,20 +234,25 @@ def published(folder: Path) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     arguments = parse(Arguments, argv)
+    folder = arguments.out or Path("runs") / f"leaderboard-{arguments.budget}"
     with told_plainly():
         if unknown := set(arguments.games) - set(cardenvs.game_ids()):
             raise InvalidOption(f"no game is called {', '.join(sorted(unknown))}; there are {', '.join(cardenvs.game_ids())}")
-        folder = arguments.out or Path("runs") / f"leaderboard-{arguments.budget}"
-        for game_id in arguments.games or cardenvs.game_ids():
-            print(f"{game_id}:", flush=True)
-            results = measure(arguments, game_id, folder / game_id)
-            for place in (folder, ROOT / "leaderboard") if arguments.publish else (folder,):
-                tables.write_whole(place / f"{game_id}.json", tables.json_text(results))
-                picture(place / f"{game_id}.png", results)
-            print(f"\n{table(read(folder / f'{game_id}.json'))}\n", flush=True)
-    if arguments.publish:
-        write_readme(ROOT / "README.md", published(ROOT / "leaderboard"))
-    tables.write_whole(folder / "leaderboard.md", published(folder) + "\n")
+        if arguments.publish and arguments.players:
+            raise InvalidOption("players of your own cannot be published: leave out --players or --publish")
+        try:
+            for game_id in arguments.games or cardenvs.game_ids():
+                print(f"{game_id}:", flush=True)
+                results = measure(arguments, game_id, folder / game_id)
+                for place in (folder, ROOT / "leaderboard") if arguments.publish else (folder,):
+                    tables.write_whole(place / f"{game_id}.json", tables.json_text(results))
+                    picture(place / f"{game_id}.png", results)
+                print(f"\n{table(read(folder / f'{game_id}.json'))}\n", flush=True)
+        except KeyboardInterrupt:
+            raise SystemExit(f"interrupted; finished matches are kept in {folder}: the same command goes on") from None
+        tables.write_whole(folder / "leaderboard.md", published(folder) + "\n")
+        if arguments.publish:
+            write_readme(ROOT / "README.md", published(ROOT / "leaderboard"))
     print(f"written to {folder}")
 
 

@@ -463,6 +463,16 @@ def resamples(deals: int, seed: int = 0) -> Iterator[np.ndarray]:
         yield rng.integers(0, deals, (min(size, RESAMPLES - start), deals))
 
 
+def stretch(deals: int) -> float:
+    """By how much the deviations of bootstrapped means of so few deals are too small: with it their intervals are those of Student's t.
+
+    From the expansion of t in 1/(deals - 1) by R. A. Fisher and E. A. Cornish (1960), good to 1 % from 4 deals up.
+    """
+    z, free = 1.959964, deals - 1
+    terms = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return (1 + sum(term / free**power for power, term in enumerate(terms, 1)) / z) * float(np.sqrt(deals / free))
+
+
 def limits(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """The percentile interval of bootstrapped `values` along the first axis."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -470,7 +480,7 @@ def limits(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndar
 
 
 def interval(values_per_deal: np.ndarray, level: float = 0.95, seed: int = 0) -> Interval:
-    """The mean over deals and its bootstrap interval; the deal is the unit.
+    """The mean over deals and its bootstrap interval, stretched where deals are few; the deal is the unit.
 
     `values_per_deal` is of shape (deals,), or has further axes (rotations) over which each deal is averaged first.
     """
@@ -478,5 +488,6 @@ def interval(values_per_deal: np.ndarray, level: float = 0.95, seed: int = 0) ->
     values = values.reshape(len(values), -1).mean(axis=1)
     if len(values) < 2:
         return Interval(float(values.mean()), np.nan, np.nan)
-    low, high = limits(np.concatenate([values[drawn].mean(axis=1) for drawn in resamples(len(values), seed)]), level)
+    means = np.concatenate([values[drawn].mean(axis=1) for drawn in resamples(len(values), seed)])
+    low, high = limits(values.mean() + stretch(len(values)) * (means - values.mean()), level)
     return Interval(float(values.mean()), float(low), float(high))

@@ -6,7 +6,8 @@ A pairing fills the table by turns, A B A B …, so that both players hold as ma
 With an odd number of seats it is played twice, A B A and B A B (at three seats: one against two, both ways). With all
 rotations of the seats, each player of a pairing is as often in every seat as the other.
 
-With `--mixed-games` every choice of as many different players as there are seats plays a table of its own as well.
+With `--mixed-games` every choice of as many different players as there are seats plays a table of its own as well, whose deals
+are divided among up to six orders of sitting.
 
 The leaderboard is sorted by the lower bound of the mean score above the table's mean. Ratings are Bradley-Terry's by maximum
 likelihood over all pairs of opponents in every game's ranking (a tie is half a win each), in points of which 400 mean ten to
@@ -19,8 +20,10 @@ be added to it.
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,12 +35,13 @@ import numpy as np
 
 import agents
 import cardenvs
-from agents.agent import SEARCHES
+from agents.agent import OWN_KINDS, SEARCHES
 from agents.isolated import IsolatedAgent
-from cardenvs.core.game import Game
+from cardenvs.core.game import POLICIES, Game
+from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, plots, tables, told_plainly
-from experiments.matches import RESAMPLES, Deals, Fault, Interval, limits, play_deals, resamples, rotations, seated
+from experiments.matches import RESAMPLES, Deals, Fault, Interval, limits, play_deals, resamples, rotations, seated, stretch
 
 ELO = 400 / np.log(10)
 PRIOR = 0.1
@@ -61,7 +65,7 @@ class Arguments:
     mixed_games: int = 0
     """of each table of different players; rounded up likewise; 0 for no such tables"""
     search_games: int | None = None
-    """in place of `games` and `mixed_games` where a search takes part, if that is less"""
+    """in place of `games` and `mixed_games` where a search or a player of the form module:Class takes part, if that is less"""
     workers: int = 1
     """matches that are played at the same time, in processes"""
     seed: int = 0
@@ -173,7 +177,7 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
         players = np.array([labels.index(label) for label in match.labels])
         mixed = len(set(match.labels)) > 2
         opponents = players if mixed else players.min() + players.max() - players
-        above_mean, win_shares = _mean(weights, match.deals.above), _mean(weights, match.deals.wins)
+        above_mean, win_shares = _mean(_stretched(weights), match.deals.above), _mean(_stretched(weights), match.deals.wins)
         beats = _mean(weights, match.deals.beats) * len(match.deals.scores)
         for position, (player, opponent) in enumerate(zip(players, opponents, strict=True)):
             for rotation, seat in enumerate(match.deals.seats[:, position]):
@@ -229,6 +233,11 @@ def _weights(deals: int, seed: int) -> np.ndarray:
     return np.array([np.ones(deals), *drawn]) / deals
 
 
+def _stretched(weights: np.ndarray) -> np.ndarray:
+    """The same for means, whose deviations are too small where deals are few."""
+    return weights[0] + stretch(weights.shape[1]) * (weights - weights[0])
+
+
 def _mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Means over deals (the first axis of `values`) for each row of `weights`."""
     return np.tensordot(weights, values, 1)
@@ -239,6 +248,25 @@ def mixed_cells(standing: Standing) -> dict[str, str]:
     if standing.mixed_score_above_mean is None or standing.mixed_win_share is None:
         return {}
     return {"mixed: score": tables.signed(standing.mixed_score_above_mean), "mixed: wins": tables.share(standing.mixed_win_share)}
+
+
+def is_slow(spec: str) -> bool:
+    """Whether a player thinks, or may: a search, or one of somebody's own."""
+    kind, colon, _ = spec.partition(":")
+    return kind in SEARCHES or (bool(colon) and kind not in OWN_KINDS)
+
+
+def circular_orders(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Up to six ways to sit around a table, which the labels draw: who sits next to whom matters in some games.
+
+    Up to three seats there is one, since all orders are played as rotations.
+    """
+    rng = np.random.default_rng(list(json.dumps(labels).encode()))
+    first, *others = labels
+    orders: dict[tuple[str, ...], None] = dict.fromkeys([labels])
+    while len(orders) < min(6, math.factorial(len(others))) and len(labels) > 3:
+        orders[(first, *rng.permutation(others).tolist())] = None
+    return list(orders)
 
 
 class Tournament:
@@ -287,10 +315,13 @@ class Tournament:
         if path.exists():
             kept = json.loads(path.read_text())
             settings["players"] = kept["players"] | settings["players"]
-            names = [name for name in settings if name != "players" and settings[name] != kept[name]]
+            names = [name for name in settings if name != "players" and settings[name] != kept.get(name)]
             names += [f"player {label}" for label, identity in kept["players"].items() if settings["players"][label] != identity]
             if names:
-                raise InvalidOption(f"{self.folder} holds a tournament with another {', '.join(names)}: give another folder with --out")
+                raise InvalidOption(
+                    f"{self.folder} holds a tournament with another {', '.join(names)}: "
+                    "give another folder with --out, or a player another label"
+                )
         tables.write_whole(path, tables.json_text(settings))
 
     def plan(self) -> dict[tuple[str, ...], int]:
@@ -300,14 +331,15 @@ class Tournament:
         plan = {labels: deals_for(self.games_of(labels, self.games), self.num_players) for labels in paired}
         if self.mixed_games and self.num_players > 2:
             for labels in itertools.combinations(sorted(self.players), self.num_players):
-                games = self.games_of(labels, self.mixed_games)
-                plan[labels] = max(2, -(-games // len(rotations(self.num_players))))
+                deals = max(2, -(-self.games_of(labels, self.mixed_games) // len(rotations(self.num_players))))
+                orders = circular_orders(labels)[: deals // 2]
+                plan |= dict.fromkeys(orders, -(-deals // len(orders)))
         return plan
 
     def games_of(self, labels: Iterable[str], games: int) -> int:
         """How many of `games` are played where these players meet."""
-        searches = any(self.players[label].partition(":")[0] in SEARCHES for label in labels)
-        return min(games, self.search_games) if searches and self.search_games is not None else games
+        slow = any(is_slow(self.players[label]) for label in labels)
+        return min(games, self.search_games) if slow and self.search_games is not None else games
 
     def play(self) -> list[Match]:
         """All matches: those that are finished in the folder are read, the others played."""
@@ -316,17 +348,20 @@ class Tournament:
         paths[next(iter(paths))].parent.mkdir(exist_ok=True)
         left = sorted((labels for labels in plan if not paths[labels].exists()), key=lambda labels: plan[labels])  # searches first
         with processes(self.workers) as play_all:
-            matches = play_all(self.play_match, left, [plan[labels] for labels in left])
-            for number, (labels, deals) in enumerate(zip(left, matches, strict=True), 1):
-                deals.save(paths[labels])
-                print(f"{number}/{len(left)} {' '.join(labels)}: {plan[labels]} deals, {deals.seconds.sum():.0f} s", flush=True)
+            played = play_all(self.play_match, left, [plan[labels] for labels in left], [paths[labels] for labels in left])
+            for number, (labels, seconds) in enumerate(zip(left, played, strict=True), 1):
+                print(f"{number}/{len(left)} {' '.join(labels)}: {plan[labels]} deals, {seconds:.0f} s", flush=True)
         return [Match(labels, Deals.load(path)) for labels, path in paths.items()]
 
-    def play_match(self, labels: Sequence[str], deals: int) -> Deals:
-        """Play one line-up."""
+    def play_match(self, labels: Sequence[str], deals: int, path: Path) -> float:
+        """Play one line-up and write what it brought to `path`; returns the seconds that the players took."""
         with seated([self.players[label] for label in labels], self.time_limit) as players:
+            for label in sorted(set(labels)):
+                _warm_up(self.game, self.num_players, self.players[label])
             progress = counter(deals, "deals") if self.workers == 1 else None
-            return play_deals(self.game, players, deals, self.seed, self.options, faults="loss", progress=progress)
+            match = play_deals(self.game, players, deals, self.seed, self.options, faults="loss", progress=progress)
+        match.save(path)
+        return float(match.seconds.sum())
 
     def report(self, matches: Sequence[Match], standings: Sequence[Standing]) -> str:
         """The results as Markdown."""
@@ -422,6 +457,21 @@ def processes(number: int) -> Iterator[Callable[..., Iterator[Any]]]:
         pool.shutdown(cancel_futures=True)
 
 
+@functools.cache
+def _warm_up(game: Game, num_players: int, spec: str) -> None:
+    """Load or compile what a player needs, before its time is taken; once in a process."""
+    loops = game.loops
+    loops.play_lanes, loops.write_turns, loops.step_lanes, loops.start_lanes  # noqa: B018 - asking for a loop compiles it
+    if spec.partition(":")[0] in (*POLICIES, *OWN_KINDS):
+        env = CardEnv(game, num_players)
+        env.reset(seed=0)
+        while (seen := env.observe(env.agent_selection))["action_mask"].sum() == 1:  # nobody thinks about a forced action
+            env.step(int(seen["action_mask"].argmax()))
+        player = agents.make(spec)
+        player.reset(game, num_players, env.possible_agents.index(env.agent_selection), 0)
+        player.act(seen["observation"], seen["action_mask"], env.view(env.agent_selection))
+
+
 def _file_name(labels: Sequence[str]) -> str:
     words = "_".join(re.sub(r"[^\w.-]+", "-", label)[-40:] for label in dict.fromkeys(labels))
     return f"{words}_{hashlib.sha256(json.dumps(labels).encode()).hexdigest()[:12]}.npz"
@@ -433,8 +483,11 @@ def _told(fault: Fault, match: Match) -> dict[str, Any]:
 
 
 def _identity(spec: str, game: Game) -> str:
-    """The text of a player, and for a network its content."""
+    """The text of a player, and for a network its content, for a class of somebody's own its source file's."""
     kind, _, rest = spec.partition(":")
+    if rest and kind not in OWN_KINDS:
+        found = importlib.util.find_spec(kind)
+        return f"{spec} {_digest(Path(found.origin))}" if found and found.origin and Path(found.origin).is_file() else spec
     if kind not in ("checkpoint", "ppo"):
         return spec
     from agents.network import find_policy, shipped_policy

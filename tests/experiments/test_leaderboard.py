@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cardenvs.errors import InvalidOption
 from experiments import leaderboard
 from experiments.leaderboard import END, START, Budget, published, read, table, write_readme
 from experiments.tournament import Standing
@@ -27,7 +28,7 @@ def test_the_command_measures_and_writes_everything(tmp_path: Path, capsys: pyte
     rows = {row["player"]: Standing(**row) for row in results["standings"]}
     assert set(rows) == {"random", "easy", "flat-mc:2", "mine"}
     assert rows["random"].rating == (0, 0, 0)
-    assert rows["random"].games == 24 + 24 + 12
+    assert rows["random"].games == 24 + 12 + 12  # searches and players of one's own play fewer
     assert rows["flat-mc:2"].games == 3 * 12
     assert set(rows["mine"].score_against) == {"random", "easy", "flat-mc:2"}
     shown = capsys.readouterr().out
@@ -69,17 +70,19 @@ def test_best_responses_are_trained_once(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(leaderboard, "RESPONSE_DEALS", 40)
     trained = []
     train = leaderboard.best_response
-    monkeypatch.setattr(leaderboard, "best_response", lambda settings: trained.append(settings.target) or train(settings))
+    monkeypatch.setattr(
+        leaderboard, "best_response", lambda settings: trained.append((settings.target, settings.reward)) or train(settings)
+    )
     for _ in range(2):
         leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
-    assert trained == ["random", "easy"]
+    assert trained == [("random", "win"), ("easy", "win")]
     results = read(tmp_path / "kuhn-v0.json")
     assert set(results["gains"]) == {"random", "easy"}
     rows = [line.split("|") for line in table(results).splitlines()]
-    assert rows[0][-2].strip() == "best response"
+    assert rows[0][-2].strip() == "best response wins"
     cells = {row[1].strip(): row[-2].strip() for row in rows[2:]}
     assert cells["`flat-mc:2`"] == ""
-    assert cells["`easy`"].startswith("+" if results["gains"]["easy"].mean >= 0 else "-")
+    assert cells["`random`"].startswith(f"{100 * results['gains']['random'].mean:.1f} %")
     assert "a lower bound" in published(tmp_path)
 
 
@@ -88,6 +91,25 @@ def test_a_section_takes_the_place_of_the_old_one(tmp_path: Path):
     readme.write_text(f"before\n{START}\nold\n{END}\nafter\n")
     write_readme(readme, "new")
     assert readme.read_text() == f"before\n{START}\n\nnew\n\n{END}\nafter\n"
+
+
+def test_a_readme_without_a_place_for_the_tables_is_left_as_it_is(tmp_path: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{START}\nafter\n")
+    with pytest.raises(InvalidOption, match="has no place for the tables"):
+        write_readme(readme, "new")
+    assert readme.read_text() == f"before\n{START}\nafter\n"
+
+
+def test_what_was_measured_differently_is_not_shown_together(tmp_path: Path):
+    leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="were measured with another budget or num_players or seed"):
+        leaderboard.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
+
+
+def test_own_players_are_not_published():
+    with pytest.raises(SystemExit, match="cannot be published"):
+        leaderboard.main([*BUDGET.split(), "--players", "strong", "--publish"])
 
 
 def test_unknown_games_are_told_plainly(tmp_path: Path):

@@ -13,7 +13,7 @@ from cardenvs.core import jit
 from cardenvs.core.game import Game
 from cardenvs.errors import IllegalAction, InvalidOption, InvalidSeed
 from experiments import matches, parse_options
-from experiments.matches import Deals, interval, play_deals, rotations, seated
+from experiments.matches import Deals, interval, play_deals, rotations, seated, stretch
 from tests.experiments import rogues
 
 SHORT = {"num_games": 1}
@@ -336,3 +336,15 @@ def test_options_are_read_from_texts():
         parse_options(game, ["num_games"])
     with pytest.raises(InvalidOption, match="num_games='many'"):
         game.configure(4, parse_options(game, ["num_games=many"]))
+
+
+@pytest.mark.parametrize(("deals", "student"), [(4, 3.182), (10, 2.262), (30, 2.045), (1000, 1.962)])
+def test_intervals_of_few_deals_are_as_wide_as_those_of_student(deals: int, student: float):
+    """A bootstrap's deviations are too small by the factor that divides by n in place of n - 1, and its limits are the normal ones."""
+    assert stretch(deals) == pytest.approx(student / 1.96 * (deals / (deals - 1)) ** 0.5, rel=0.01)
+
+
+def test_intervals_of_few_deals_cover_what_they_say():
+    rng = np.random.default_rng(3)
+    covered = [low <= 0 <= high for _, low, high in (interval(rng.normal(size=5)) for _ in range(600))]
+    assert 0.92 < np.mean(covered) < 0.985
