@@ -106,7 +106,9 @@ def make(spec: str) -> Agent:
 
             return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=spec == "ppo")
         except ImportError as error:
-            raise MissingExtra(f"{spec} needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
+            raise MissingExtra(
+                f"{spec} needs {error.name}: pip install {error.name}, or all for training: pip install -e '.[train]'"
+            ) from error
     if kind and rest and kind not in OWN_KINDS:
         try:
             found = getattr(importlib.import_module(kind), rest)

@@ -49,7 +49,7 @@ class Arguments(Learning):
     game: str
     """id of the game, such as recurrring-v0"""
     target: str = "strong"
-    """the frozen player: random, easy, strong, checkpoint:PATH, or another that decides in batches"""
+    """the frozen player: random, easy, strong, ppo, checkpoint:PATH, or another that decides in batches (it sees the option reward)"""
     budgets: tuple[int, ...] = (250_000, 1_000_000)
     """choices of the learner after which it is evaluated; the schedules end with the largest, 0 is how it begins"""
     start: str | None = None

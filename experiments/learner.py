@@ -18,6 +18,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from agents.agent import BatchAgent
 from agents.network import choose
 from cardenvs.core.game import POLICIES, Game
+from cardenvs.errors import CardEnvError
 from experiments.binary import BinaryLinear
 from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
 
@@ -32,6 +33,10 @@ IMITATION_RATE = 1e-3
 
 IMITATION_MINIBATCH = 512
 """Choices in each step of imitation: many small steps predict more than few large ones."""
+
+
+class Diverged(CardEnvError):
+    """The weights of a network have become infinite or undefined."""
 
 
 @dataclass(frozen=True)
@@ -207,10 +212,17 @@ def learn(model: MaskablePPO, learning: Learning, progress: float) -> None:
     model.ent_coef = learning.entropy[0] + progress * (learning.entropy[1] - learning.entropy[0])
     model.collect_rollouts(model.env, model._init_callback(None), model.rollout_buffer, model.n_steps)
     model.train()
+    check_finite(model.logger.name_to_value["train/loss"])
+
+
+def check_finite(loss: float) -> None:
+    """Raise `Diverged` unless the loss is a number."""
+    if not np.isfinite(loss):
+        raise Diverged(f"training has diverged (loss {loss}): take a smaller learning rate, or go on from the last checkpoint with one")
 
 
 def imitate(model: MaskablePPO, learning: Learning, player: int | BatchAgent, progress: float) -> float:
-    """One rollout of a player (see `SeatVecEnv.choices_of`), and one pass of learning to predict its choices and what its seats earn.
+    """One rollout of a player (see `SeatVecEnv.choices_of`), and one pass of learning to predict its choices and what seats earn.
 
     Every tenth choice that is played is random, so that the learner sees how the player goes on from there; what it learns is
     the player's choice in all cases. `progress` from 0 to 1 is the place in the schedule. Returns the share of the choices that
@@ -220,7 +232,7 @@ def imitate(model: MaskablePPO, learning: Learning, player: int | BatchAgent, pr
     assert isinstance(env, SeatVecEnv)
     assert isinstance(buffer, SeatRolloutBuffer)
     buffer.reset()
-    buffer.gae_lambda = 1.0  # with values of 0 this makes the returns what is really earned
+    buffer.gae_lambda = 1.0  # with values of 0 the returns are what is earned, and the value of the seat's view at the end
     zeros = torch.zeros(env.num_envs)
     for _ in range(model.n_steps):
         observations, masks = env.now.observation.copy(), env.action_masks().copy()
@@ -245,6 +257,7 @@ def imitate(model: MaskablePPO, learning: Learning, player: int | BatchAgent, pr
         torch.nn.utils.clip_grad_norm_(learner.parameters(), model.max_grad_norm)
         learner.optimizer.step()
         same += (logarithms > np.log(0.5)).float().sum().item()
+    check_finite(loss.item())
     return same / (env.num_envs * model.n_steps)
 
 

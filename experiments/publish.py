@@ -90,20 +90,24 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
         if imitation
         else "It learned by self-play"
     )
-    layers = ", ".join(map(str, config.layers))
+    pool = ", ".join([f"`{player}`" for player in config.pool] + ["earlier policies"] * (config.snapshots > 0))
+    machine = meta["machine"]
+    versions = [f"{name} {version}" for name, version in meta["versions"].items() if name in ("python", "numpy", "sb3-contrib", "torch")]
     return "\n\n".join(
         [
             f"# `ppo` of {title}",
-            f"A policy of MaskablePPO for `{header['game']}`, observation layout `{header['layout']}`: hidden layers of {layers}, "
-            f"{header['actions']} actions, stored as float16. {learned} of all seats with {meta['decisions']:,} choices at "
-            f"{meta['num_players']} seats, in {meta['seconds'] / 60:.0f} minutes on one of two shared cores ({meta['machine']['cpu']}). "
-            "It takes any number of seats, but has seen no other in training.",
+            f"A policy of MaskablePPO for `{header['game']}`, observation layout `{header['layout']}`: hidden layers of "
+            f"{', '.join(map(str, config.layers))}, {header['actions']} actions, stored as float16. {learned} with {meta['decisions']:,} "
+            f"choices at {meta['num_players']} seats; at {config.pool_share:.0%} of the tables some seats were held by a pool ({pool}). "
+            f"That took {meta['seconds'] / 60:.0f} minutes with {machine['torch_threads']} thread on {machine['cpu']}, "
+            f"{machine['cores']} cores, imitation apart. It takes any number of seats, but has seen no other in training.",
             f"```bash\n{command(config)}\n```",
-            (f"(Stopped {resumed} times and resumed, with budgets that changed: its schedules were not exactly these.) " if resumed else "")
-            + f"Begun at commit {meta['commit']}, "
-            + ", ".join(
-                f"{name} {version}" for name, version in meta["versions"].items() if name in ("python", "numpy", "sb3-contrib", "torch")
+            *(
+                [f"It was stopped and resumed {resumed} times; where settings were changed then, these are the last ones."]
+                if resumed
+                else []
             ),
+            f"Begun at commit {meta['commit']}, {', '.join(versions)}.",
             f"{arguments.deals:,} duplicate deals that played no part in training (seed {arguments.seed}), the game's default options, "
             "95 % intervals over deals:",
             tables.markdown(rows),
@@ -120,12 +124,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         meta = json.loads((arguments.run / "meta.json").read_text())
         if "finished" not in meta:
             raise InvalidOption(f"the run is not finished: python -m experiments.train --resume {arguments.run}")
-        game_name = config.game.rpartition("-v")[0]
-        path = arguments.out / f"{game_name}.safetensors"
-        header = shrink(arguments.run, path)
-        rows = results(arguments, config.game, meta["num_players"], path)
-    title = network.NetworkAgent(path).game.title
-    tables.write_whole(path.with_suffix(".md"), card(title, config, meta, header, rows, arguments) + "\n")
+        path = arguments.out / f"{config.game.rpartition('-v')[0]}.safetensors"
+        part = path.with_name(f"{path.stem}.part.safetensors")
+        header = shrink(arguments.run, part)
+        try:
+            rows = results(arguments, config.game, meta["num_players"], part)
+            text = card(network.NetworkAgent(part).game.title, config, meta, header, rows, arguments)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    tables.write_whole(path.with_suffix(".md"), text + "\n")
     tables.write_whole(path.with_suffix(".png"), (arguments.run / "learning_curve.png").read_bytes())
     print(f"{tables.markdown(rows)}\n\nwritten to {path}")
 

@@ -71,7 +71,11 @@ class RunFolder:
         return run
 
     def resume(self, config: dict[str, Any]) -> None:
-        """Note that the run goes on with these settings."""
+        """Note that the run goes on with these settings, and is not finished."""
+        meta = json.loads((self.path / "meta.json").read_text())
+        for name in ("finished", "seconds", "decisions"):
+            meta.pop(name, None)
+        write_whole(self.path / "meta.json", json_text(meta))
         write_whole(self.path / "config.yaml", yaml.safe_dump(config, sort_keys=False))
         with open(self.path / "command.txt", "a") as file:
             file.write(command_line() + "\n")

@@ -7,7 +7,7 @@ python -m experiments.train --resume RUN
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -49,7 +49,7 @@ class Config(SelfPlay):
     option: tuple[str, ...] = ()
     """Further options of the game, as name=value."""
     minutes: float | None = None
-    """Stop after so many minutes of training and evaluation; 10 if no budget is given."""
+    """Stop after so many minutes of training and evaluation, imitation apart; 10 if no budget is given."""
     decisions: int | None = None
     """Stop after so many choices of the learner. Only runs with this budget alone can be repeated exactly."""
     seed: int = 0
@@ -66,7 +66,7 @@ class Config(SelfPlay):
     snapshot_every: int = 25
     """After so many updates the policy joins the pool, and a checkpoint is written."""
     evaluations: int = 10
-    """Evaluations, evenly spread over the budget, after a first one of the untrained policy."""
+    """Evaluations, evenly spread over the budget, after a first one before self-play."""
     against: tuple[str, ...] = ("random", "easy", "strong")
     """Players to evaluate against, of one kind at all other seats; best is the policy that does best on the average of them."""
     deals: int = 100
@@ -155,7 +155,7 @@ class Training:
         columns = BarColumn(), TextColumn("{task.percentage:.0f} %  {task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
         with Progress(*columns, console=console) as bar:
             task = bar.add_task("0 decisions/s", total=1.0)
-            self.imitate(console)
+            self.imitate(console, lambda done, text: bar.update(task, completed=done, description=text))
             while True:
                 progress = self.progress
                 bar.update(task, completed=progress)
@@ -169,18 +169,25 @@ class Training:
         self.run.write_meta(finished=now(), seconds=round(self.seconds), decisions=self.decisions)
         self.run.close()
 
-    def imitate(self, console: Console) -> None:
-        """Learn to predict the choices of the player that is to be imitated, if there is one and it was not done before."""
+    def imitate(self, console: Console, show: Callable[[float, str], None]) -> None:
+        """Learn to predict the choices of the player that is to be imitated, if there is one and it was not done before.
+
+        The clock of the budget starts after it. A run that dies meanwhile begins anew when it is resumed.
+        """
         player = self.config.imitate
         if not player or self.imitated:
             return
-        start, same = time.monotonic(), 0.0
-        while self.imitated < self.config.imitated:
-            same = imitate(self.model, self.config, POLICIES.index(player), self.imitated / self.config.imitated)
-            self.imitated += self.config.tables * self.config.steps
+        self.save_checkpoint()
+        start, done, same = time.monotonic(), 0, 0.0
+        while done < self.config.imitated:
+            show(done / self.config.imitated, f"imitating {player}")
+            same = imitate(self.model, self.config, POLICIES.index(player), done / self.config.imitated)
+            done += self.config.tables * self.config.steps
+        self.imitated, self.saved = done, -1
         seconds = round(time.monotonic() - start)
-        self.run.write_meta(imitation={"player": player, "choices": self.imitated, "predicted": round(same, 3), "seconds": seconds})
-        console.print(f"learned from {self.imitated:,} choices of {player}: {same:.1%} predicted in the end, {seconds} s")
+        self.run.write_meta(imitation={"player": player, "choices": done, "predicted": round(same, 3), "seconds": seconds})
+        console.print(f"learned from {done:,} choices of {player}: {same:.1%} predicted in the end, {seconds} s")
+        self.start = time.monotonic()
 
     def update(self, progress: float) -> float:
         """One rollout and what is learned from it; returns the learner's choices per second."""
@@ -326,7 +333,8 @@ def main(argv: Sequence[str] | None = None) -> Path | None:
         training = Training(config, config.resume)
     console.print(f"run folder: {training.run.path}", highlight=False, soft_wrap=True)
     try:
-        training.train(console)
+        with told_plainly():
+            training.train(console)
     except KeyboardInterrupt:
         console.print(f"stopped; go on with: python -m experiments.train --resume {training.run.path}", highlight=False, soft_wrap=True)
     return training.run.path

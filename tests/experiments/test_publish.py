@@ -3,7 +3,9 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +48,20 @@ def test_the_command_of_the_card_has_the_settings_of_the_run(run: Path, tmp_path
     config = Config.load(run / "config.yaml")
     again = train.read_arguments(shlex.split(command))
     assert {**again.saved(), "runs": ""} == {**config.saved(), "runs": ""}
+
+
+def test_a_run_that_goes_on_is_not_finished(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What the card says is of the weights beside it: a larger budget that was not used up is no finished run."""
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+
+    def dies(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train.Training, "update", dies)
+    train.main(["--resume", str(copy), "--decisions", "5000"])
+    with pytest.raises(SystemExit, match="the run is not finished"):
+        publish.main([str(copy), "--out", str(tmp_path / "out")])
 
 
 def test_an_unfinished_run_is_refused(run: Path, tmp_path: Path):

@@ -159,6 +159,36 @@ def test_a_run_that_died_goes_on_as_if_nothing_had_happened(
     assert {file.name for file in (whole / "checkpoints").iterdir()} == {file.name for file in (died / "checkpoints").iterdir()}
 
 
+def test_a_run_that_died_while_it_imitated_goes_on_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """FC-64"""
+    whole = tiny(tmp_path / "whole", "--imitate", "strong", "--imitated", "1000")
+    calls, imitate = [], train.imitate
+
+    def dies(*arguments: Any) -> float:
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        calls.append(arguments)
+        return imitate(*arguments)
+
+    monkeypatch.setattr(train, "imitate", dies)
+    died = tiny(tmp_path / "died", "--imitate", "strong", "--imitated", "1000")
+    monkeypatch.undo()
+    assert not (died / "progress.csv").exists()
+    assert train.main(["--resume", str(died)]) == died
+    assert_same_run(whole, died)
+
+
+def test_imitation_is_no_part_of_the_budget_of_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    imitate = train.imitate
+    monkeypatch.setattr(train, "imitate", lambda *arguments: time.sleep(2) or imitate(*arguments))
+    budget = ["--minutes", "0.02", "--evaluations", "1", "--imitate", "strong", "--imitated", "128"]
+    path = train.main(["kuhn-v0", *TINY, *budget, "--runs", str(tmp_path)])
+    assert path is not None
+    first = progress(path)[0]
+    assert float(first["progress"]) < 0.9
+    assert json.loads((path / "meta.json").read_text())["imitation"]["seconds"] >= 2
+
+
 def test_a_finished_run_goes_on_with_a_larger_budget(run: Path, tmp_path: Path):
     first = tiny(tmp_path, updates=3)
     train.main(["--resume", str(first), "--decisions", "768"])
@@ -206,6 +236,11 @@ def test_wrong_arguments_are_told_plainly(arguments: list[str], message: str, tm
     with pytest.raises(SystemExit, match=message):
         train.main(arguments)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_diverges_says_so(tmp_path: Path):
+    with pytest.raises(SystemExit, match="training has diverged"):
+        tiny(tmp_path, "--learning-rate", "1e30", "1e30", "--evaluations", "0")
 
 
 def test_the_ceiling_is_printed(capsys: pytest.CaptureFixture[str]):
