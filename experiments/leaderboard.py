@@ -202,7 +202,7 @@ def section(results: Sequence[dict[str, Any]]) -> str:
     text = (
         f"`python -m experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing plays "
         f"{games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players, "
-        f"{first['mixed_games']:,} games each, with a search {first['search_games']:,} or a few more. Ratings are Bradley-Terry's over "
+        f"{first['mixed_games']:,} games each, with a search {first['search_games']:,}. Ratings are Bradley-Terry's over "
         "all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap intervals over deals; players are "
         f"sorted by the lower bound of their score. Times are means while {first['workers']} matches ran at once: scripted players and "
         "networks decide for many tables together where no search takes part."

@@ -6,8 +6,8 @@ A pairing fills the table by turns, A B A B …, so that both players hold as ma
 With an odd number of seats it is played twice, A B A and B A B (at three seats: one against two, both ways). With all
 rotations of the seats, each player of a pairing is as often in every seat as the other.
 
-With `--mixed-games` every choice of as many different players as there are seats plays a table of its own as well, whose deals
-are divided among up to six orders of sitting.
+With `--mixed-games` every choice of as many different players as there are seats plays a table of its own as well, in an order
+of sitting that is drawn for it.
 
 The leaderboard is sorted by the lower bound of the mean score above the table's mean. Ratings are Bradley-Terry's by maximum
 likelihood over all pairs of opponents in every game's ranking (a tie is half a win each), in points of which 400 mean ten to
@@ -23,7 +23,6 @@ import hashlib
 import importlib.util
 import itertools
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -256,17 +255,10 @@ def is_slow(spec: str) -> bool:
     return kind in SEARCHES or (bool(colon) and kind not in OWN_KINDS)
 
 
-def circular_orders(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Up to six ways to sit around a table, which the labels draw: who sits next to whom matters in some games.
-
-    Up to three seats there is one, since all orders are played as rotations.
-    """
+def seating(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """An order of sitting that the labels draw: from four seats up, where not all orders are played, it matters who sits next to whom."""
     rng = np.random.default_rng(list(json.dumps(labels).encode()))
-    first, *others = labels
-    orders: dict[tuple[str, ...], None] = dict.fromkeys([labels])
-    while len(orders) < min(6, math.factorial(len(others))) and len(labels) > 3:
-        orders[(first, *rng.permutation(others).tolist())] = None
-    return list(orders)
+    return tuple(rng.permutation(labels).tolist())
 
 
 class Tournament:
@@ -331,9 +323,8 @@ class Tournament:
         plan = {labels: deals_for(self.games_of(labels, self.games), self.num_players) for labels in paired}
         if self.mixed_games and self.num_players > 2:
             for labels in itertools.combinations(sorted(self.players), self.num_players):
-                deals = max(2, -(-self.games_of(labels, self.mixed_games) // len(rotations(self.num_players))))
-                orders = circular_orders(labels)[: deals // 2]
-                plan |= dict.fromkeys(orders, -(-deals // len(orders)))
+                games = self.games_of(labels, self.mixed_games)
+                plan[seating(labels)] = max(2, -(-games // len(rotations(self.num_players))))
         return plan
 
     def games_of(self, labels: Iterable[str], games: int) -> int:
