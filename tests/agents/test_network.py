@@ -222,6 +222,14 @@ def test_the_shipped_network_of_a_game_wins_more_than_its_share_from_random(game
     np.testing.assert_array_equal(alone.scores, match.scores)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("game_id", "opponent"), [("ringer-v0", "easy"), ("recurrring-v0", "easy"), ("recurrring-v0", "strong")])
+def test_the_shipped_network_is_stronger_than(game_id: str, opponent: str):
+    match = play_deals(game_id, [agents.make("ppo"), *[agents.make(opponent) for _ in range(3)]], 400, 2)
+    assert interval(match.above[..., 0]).low > 0
+    assert interval(match.wins[..., 0]).low > 1 / 4
+
+
 def test_the_shipped_network_plays_at_every_number_of_seats():
     for num_players in cardenvs.find("ding-v0").players:
         play_deals("ding-v0", [agents.make("ppo:sampling") for _ in range(num_players)], 2, 0)
