@@ -13,7 +13,6 @@ against every player that can play many tables at once.
 import hashlib
 import json
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -82,7 +81,6 @@ class Arguments:
 
 def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
     """Play the ladder of one game in `folder`; returns its results, which are written to leaderboard.json too."""
-    start = time.monotonic()
     budget = BUDGETS[arguments.budget]
     ladder = Tournament(
         tournament.Arguments(
@@ -109,7 +107,6 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
         "num_players": arguments.num_players,
         "seed": arguments.seed,
         "workers": arguments.workers,
-        "seconds": round(time.monotonic() - start),
         "standings": [standing._asdict() for standing in leaderboard(matches, ladder.anchor)],
         "gains": gains,
     }
