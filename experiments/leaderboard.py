@@ -60,7 +60,7 @@ class Arguments:
     """Measure the ladder of every game."""
 
     budget: Literal["small", "full"] = "small"
-    """small: ten minutes on two cores, when all is compiled"""
+    """small: about ten minutes on two cores, when all is compiled; full: an hour and more"""
     games: tuple[str, ...] = ()
     """ids; all games if none is named"""
     players: tuple[str, ...] = ()
