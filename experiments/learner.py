@@ -32,7 +32,7 @@ IMITATION_RATE = 1e-3
 """Learning rate when a player begins to be imitated; it falls to a tenth."""
 
 IMITATION_MINIBATCH = 512
-"""Choices in each step of imitation: many small steps predict more than few large ones."""
+"""Most choices in a step of imitation: many small steps predict more than few large ones."""
 
 
 class Diverged(CardEnvError):
@@ -249,7 +249,7 @@ def imitate(model: MaskablePPO, learning: Learning, player: int | BatchAgent, pr
     for group in learner.optimizer.param_groups:
         group["lr"] = IMITATION_RATE * (1 - 0.9 * progress)
     same = 0.0
-    for rows in buffer.get(min(IMITATION_MINIBATCH, env.num_envs * model.n_steps)):
+    for rows in buffer.get(min(IMITATION_MINIBATCH, learning.minibatch)):
         values, logarithms, _ = learner.evaluate_actions(rows.observations, rows.actions, rows.action_masks)
         loss = model.vf_coef * torch.nn.functional.mse_loss(values.flatten(), rows.returns) - logarithms.mean()
         learner.optimizer.zero_grad()
