@@ -21,7 +21,7 @@ from typing import Any, Literal
 import cardenvs
 from cardenvs.core.game import POLICIES
 from cardenvs.errors import InvalidOption
-from experiments import parse, plots, tables, told_plainly, tournament
+from experiments import parse, tables, told_plainly, tournament
 from experiments.best_response import Arguments as BestResponse
 from experiments.best_response import best_response
 from experiments.matches import Interval
@@ -80,7 +80,7 @@ class Arguments:
 
 
 def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
-    """Play the ladder of one game in `folder`; returns its results, which are written to leaderboard.json too."""
+    """Play the ladder of one game in `folder`, where the tournament is written too; returns its results."""
     budget = BUDGETS[arguments.budget]
     ladder = Tournament(
         tournament.Arguments(
@@ -97,7 +97,8 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
         )
     )
     matches = ladder.play()
-    ladder.write(matches)
+    standings = leaderboard(matches, ladder.anchor)
+    ladder.write(matches, standings)
     gains = respond(ladder, arguments, budget, folder) if budget.responses else {}
     return {
         "game": game_id,
@@ -107,7 +108,7 @@ def measure(arguments: Arguments, game_id: str, folder: Path) -> dict[str, Any]:
         "num_players": arguments.num_players,
         "seed": arguments.seed,
         "workers": arguments.workers,
-        "standings": [standing._asdict() for standing in leaderboard(matches, ladder.anchor)],
+        "standings": [standing._asdict() for standing in standings],
         "gains": gains,
     }
 
@@ -243,7 +244,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 results = measure(arguments, game_id, folder / game_id)
                 for place in (folder, ROOT / "leaderboard") if arguments.publish else (folder,):
                     tables.write_whole(place / f"{game_id}.json", tables.json_text(results))
-                    picture(place / f"{game_id}.png", results)
+                    tables.write_whole(place / f"{game_id}.png", (folder / game_id / "leaderboard.png").read_bytes())
                 print(f"\n{table(read(folder / f'{game_id}.json'))}\n", flush=True)
         except KeyboardInterrupt:
             raise SystemExit(f"interrupted; finished matches are kept in {folder}: the same command goes on") from None
@@ -251,13 +252,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         if arguments.publish:
             write_readme(ROOT / "README.md", published(ROOT / "leaderboard"))
     print(f"written to {folder}")
-
-
-def picture(path: Path, results: dict[str, Any]) -> None:
-    """A game's ladder as PNG."""
-    rows = [Standing(**row) for row in results["standings"]]
-    panels = {"score above the table's mean": [row.score_above_mean for row in rows], "Bradley-Terry rating": [row.rating for row in rows]}
-    plots.leaderboard(path, f"{results['title']}, {results['num_players']} players", [row.player for row in rows], panels)
 
 
 if __name__ == "__main__":

@@ -410,9 +410,8 @@ class Tournament:
         """The numbers of deals that pairings are played on, the largest first."""
         return sorted({deals for labels, deals in self.plan().items() if len(set(labels)) == 2}, reverse=True)
 
-    def write(self, matches: Sequence[Match]) -> str:
+    def write(self, matches: Sequence[Match], standings: Sequence[Standing]) -> str:
         """Write leaderboard.md, .csv, .json, .png and faults.json; returns the first."""
-        standings = leaderboard(matches, self.anchor)
         text = self.report(matches, standings)
         rows = [standing._asdict() for standing in standings]
         mixed = ("mixed_score_above_mean", "mixed_win_share") if standings[0].mixed_win_share else ()
@@ -507,7 +506,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             matches = tournament.play()
         except KeyboardInterrupt:
             raise SystemExit(f"interrupted; finished matches are kept in {tournament.folder}: the same command goes on") from None
-        print("\n" + tournament.write(matches))
+        print("\n" + tournament.write(matches, leaderboard(matches, tournament.anchor)))
         print(f"written to {tournament.folder}")
 
 
