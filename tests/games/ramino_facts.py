@@ -71,8 +71,37 @@ def facts(env, agent) -> dict:
     assert result["held"] == [counts(pair) for pair in view.held[:seats]]
     assert result["hand_sizes"] == view.cards[:seats].tolist()
     assert result["match_points"] == view.points[:seats].tolist()
+    check_what_helps(seen, result)
     assert seen["stock_steps"] == result["stock_size"] // 8 * 8
     return result
+
+
+def melds_with(card: int) -> list[set[int]]:
+    """The pairs of other types with which a type makes a meld of naturals."""
+    suit, rank = divmod(card, 13)
+    sets = [{13 * a + rank, 13 * b + rank} for a in SUITS for b in range(a) if suit not in (a, b)]
+    runs = [[13 * suit + (low + i) % 13 for i in range(3)] for low in range(12)]
+    return sets + [{*run} - {card} for run in runs if card in run]
+
+
+MELDS_WITH = [melds_with(card) for card in range(52)]
+
+
+def check_what_helps(seen: dict, result: dict) -> None:
+    """What the observation says of cards that go together, counted out."""
+    hand = {card for card in range(52) if result["hand"][card]}
+    completes = [any(pair <= hand for pair in pairs) for pairs in MELDS_WITH]
+    assert seen["completes"] == completes
+    assert seen["melds"] == [card in hand and completes[card] for card in range(52)]
+    assert seen["near"] == [card in hand and any(pair & hand for pair in MELDS_WITH[card]) for card in range(52)]
+    ends = [(suit, p - 1) for suit in SUITS for p in POSITIONS[1:] if result["runs"]["low"][suit][p]]
+    ends += [(suit, p + 1) for suit in SUITS for p in POSITIONS[:-1] if result["runs"]["high"][suit][p]]
+    added = {13 * suit + (p - 1) % 13 for suit, p in ends}
+    for rank, sets in enumerate(result["sets"]):
+        added |= {13 * suit + rank for each in sets if each["open"] for suit in SUITS if suit not in each["suits"]}
+    assert seen["fits"] == [card in added for card in range(52)]
+    top = result["top"]
+    assert seen["top_use"] == ([False, False] if top in (None, 52) else [completes[top], top in added])
 
 
 def type_of(code: int) -> int:

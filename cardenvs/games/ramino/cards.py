@@ -158,6 +158,62 @@ NEAR = np.array([_near(place) for place in range(56)])
 """With which types the type of each place and a joker make a meld: those of its rank, and those up to two positions away."""
 
 
+def _third(first: int, second: int) -> int:
+    """The types that make a meld of naturals with those of two places."""
+    (suit, rank), (other, rank2) = divmod(first, 14), divmod(second, 14)
+    if suit != other:
+        return sum(1 << 14 * s + rank for s in range(4) if s not in (suit, other)) if rank == rank2 else 0
+    word = 0
+    for low in range(12):
+        three = {low, low + 1, (low + 2) % 13}
+        if rank != rank2 and {rank, rank2} <= three:
+            word |= sum(1 << 14 * suit + third for third in three - {rank, rank2})
+    return word
+
+
+THIRD = np.array([[_third(first, second) for second in range(56)] for first in range(56)])
+"""By two places: the types that make a meld with their types."""
+
+
+@jit.kernel
+def completing(word):
+    """The types that make a meld of naturals with two types of a word."""
+    found, first = word & 0, word & NATURALS
+    while first:
+        one = first & -first
+        first ^= one
+        second = first & NEAR[place_of(one)]
+        while second:
+            other = second & -second
+            second ^= other
+            found |= THIRD[place_of(one), place_of(other)]
+    return found
+
+
+@jit.kernel
+def fitting(state):
+    """The types that can be added to melds on the table."""
+    word = types((state.low[0] & ~ACES) >> 1 | (state.high[0] & ~HIGH_ACES) << 1)
+    for rank in range(13):
+        for i in range(3):
+            code = np.int64(state.sets[rank, i])
+            if is_open(code):
+                word |= of_suits(15 - suits_in(code), rank)
+    return word
+
+
+@jit.kernel
+def neighbours(word):
+    """The types of a word that make a meld with another type of it and a joker."""
+    found, left = word & 0, word & NATURALS
+    while left:
+        one = left & -left
+        left ^= one
+        if word & NEAR[place_of(one)]:
+            found |= one
+    return found
+
+
 _BYTES = np.array([[byte >> i & 1 for i in range(8)] for byte in range(256)], np.int8)
 _PAIRS = np.array([[(one | two << 4) >> 4 * (i % 2) + i // 2 & 1 for i in range(8)] for two in range(16) for one in range(16)], np.int8)
 

@@ -7,6 +7,7 @@ from cardenvs.core.encoding import ActionTable, ObservationTable, Section, put_b
 from cardenvs.core.state import SCORE, seat_after
 from cardenvs.games.ramino import rules
 from cardenvs.games.ramino.cards import (
+    BITS,
     CARDS,
     JOKER,
     MAX_HAND,
@@ -14,9 +15,12 @@ from cardenvs.games.ramino.cards import (
     NUM_TYPES,
     RANKS,
     SUITS,
+    completing,
+    fitting,
     is_fresh,
     is_open,
     jokers_in,
+    neighbours,
     packed,
     put_bits,
     put_pair,
@@ -51,6 +55,8 @@ _PILE = 96
 """Most cards in the pile: 106 less two hands of five."""
 _CELLS = (2,) * 56
 _TYPES = (2,) * NUM_TYPES
+_NATURALS = (1,) * JOKER
+_TYPE_ORDER = "by type without the joker"
 _CELL_ORDER = "by suit and position 1 … 14"
 _SETS = 3 * 13
 
@@ -98,6 +104,11 @@ OBSERVATION = ObservationTable(
     Section("hand", "count", _TYPES, "own cards by type"),
     Section("unseen", "count", _TYPES, "by type: cards that are neither in the pile, nor on the table, nor in the own hand"),
     Section("reshuffled", "count", _TYPES, "by type: cards that the last reshuffle put into the stock"),
+    Section("near", "flag", _NATURALS, f"own cards that make a meld with another own card and a joker, {_TYPE_ORDER}"),
+    Section("melds", "flag", _NATURALS, f"own cards that make a meld with two others, {_TYPE_ORDER}"),
+    Section("completes", "flag", _NATURALS, f"cards that would make a meld with two own cards, {_TYPE_ORDER}"),
+    Section("fits", "flag", _NATURALS, f"cards that can be added to a meld on the table, {_TYPE_ORDER}"),
+    Section("top_use", "flag", (1, 1), "whether the top of the pile completes a meld with two own cards; whether it fits on the table"),
     each_seat=(
         Section("opened", "flag", (1,), "has opened in this deal"),
         Section("cards", "count", (MAX_HAND,), "cards in hand"),
@@ -165,6 +176,15 @@ def observe(view, out):
     at = put_pair(out, at, NUM_TYPES, packed(hand[0]), packed(hand[1]))
     at = put_pair(out, at, NUM_TYPES, packed(view.unseen[0]), packed(view.unseen[1]))
     at = put_pair(out, at, NUM_TYPES, packed(view.reshuffled[0]), packed(view.reshuffled[1]))
+    completes, fits = completing(hand[0]), fitting(view)
+    at = put_bits(out, at, JOKER, packed(neighbours(hand[0])))
+    at = put_bits(out, at, JOKER, packed(completes & hand[0]))
+    at = put_bits(out, at, JOKER, packed(completes))
+    at = put_bits(out, at, JOKER, packed(fits))
+    top = BITS[view.pile[view.pile_size - 1]] if view.pile_size else 0
+    out[at] = top & completes != 0
+    out[at + 1] = top & fits != 0
+    at += 2
     for k in range(seats):
         seat = seat_after(viewer, k, seats)
         at = put_binary(out, at, 1, view.opened[seat])

@@ -7,16 +7,15 @@ from cardenvs.core.state import SCORE, seat_after
 from cardenvs.games.ramino.cards import (
     ACES,
     BITS,
-    HIGH_ACES,
     JOKER,
     JOKER_BIT,
     NEAR,
     POINTS,
+    THIRD,
     cells,
-    is_open,
-    of_suits,
+    completing,
+    fitting,
     place_of,
-    suits_in,
     types,
     with_one,
 )
@@ -47,7 +46,10 @@ def choose_easy(view, mask, words):
     hand = view.hand[view.viewer]
     if view.phase == DRAW:
         top = BITS[view.pile[view.pile_size - 1]]
-        return DRAW_PILE if mask[DRAW_PILE] and (top == JOKER_BIT or can_lay(view, hand[0], top)) else DRAW_STOCK
+        usable = JOKER_BIT | completing(hand[0])
+        if view.opened[view.viewer]:
+            usable |= fitting(view)
+        return DRAW_PILE if mask[DRAW_PILE] and top & usable else DRAW_STOCK
     for action in range(NEW_SET, NUM_ACTIONS):
         if mask[action] and (view.owed or not adds_joker(action)):
             return action
@@ -72,53 +74,11 @@ def last_legal(mask):
     return action
 
 
-@jit.kernel
-def can_lay(view, word, card):
-    """Whether a card makes a meld with two naturals of a word, or can be added on the table by the viewer."""
-    if view.opened[view.viewer] and card & fitting(view):
-        return True
-    partners = word & NEAR[place_of(card)] & ~card
-    while partners:
-        partner = partners & -partners
-        partners ^= partner
-        if partners & THIRD[place_of(card), place_of(partner)]:
-            return True
-    return False
-
-
-@jit.kernel
-def fitting(view):
-    """The types that can be added to melds on the table."""
-    word = types((view.low[0] & ~ACES) >> 1 | (view.high[0] & ~HIGH_ACES) << 1)
-    for rank in range(13):
-        for i in range(3):
-            code = np.int64(view.sets[rank, i])
-            if is_open(code):
-                word |= of_suits(15 - suits_in(code), rank)
-    return word
-
-
 @jit.inline
 def adds_joker(action):
     """Whether the action adds a joker to a meld."""
     return ADD_SET_JOKER <= action < ADD_LOW or ADD_LOW_JOKER <= action < SWAP_RUN
 
-
-def _third(first: int, second: int) -> int:
-    """The types that make a meld of naturals with those of two places."""
-    (suit, rank), (other, rank2) = divmod(first, 14), divmod(second, 14)
-    if suit != other:
-        return sum(1 << 14 * s + rank for s in range(4) if s not in (suit, other)) if rank == rank2 else 0
-    word = 0
-    for low in range(12):
-        three = {low, low + 1, (low + 2) % 13}
-        if rank != rank2 and {rank, rank2} <= three:
-            word |= sum(1 << 14 * suit + third for third in three - {rank, rank2})
-    return word
-
-
-THIRD = np.array([[_third(first, second) for second in range(56)] for first in range(56)])
-"""By two places: the types that make a meld with their types."""
 
 # Strong. Costs are in thousandths of a natural that stays in hand.
 
