@@ -6,8 +6,8 @@
 
 Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
-the others: their intervals are wider. With `--budget full` a best response (see `experiments.best_response`) is trained
-against every player that can play many tables at once.
+the others: their intervals are wider. With `--budget medium` or `full` a best response (see `experiments.best_response`) is
+trained against every player that can play many tables at once.
 """
 
 import hashlib
@@ -49,7 +49,11 @@ class Budget:
     """choices of each best response; 0 trains none"""
 
 
-BUDGETS = {"small": Budget(1000, 400, 16, 0), "full": Budget(4000, 1000, 32, 200_000)}
+BUDGETS = {
+    "small": Budget(1000, 400, 16, 0),
+    "medium": Budget(1000, 400, 16, 200_000),
+    "full": Budget(4000, 1000, 32, 200_000),
+}
 
 RESPONSE_DEALS = 1000
 """On which a best response is evaluated."""
@@ -59,8 +63,8 @@ RESPONSE_DEALS = 1000
 class Arguments:
     """Measure the ladder of every game."""
 
-    budget: Literal["small", "full"] = "small"
-    """small: about ten minutes on two cores, when all is compiled; full: an hour and more"""
+    budget: Literal["small", "medium", "full"] = "small"
+    """small: about ten minutes on two cores, when all is compiled; medium: with best responses, half an hour; full: an hour and more"""
     games: tuple[str, ...] = ()
     """ids; all games if none is named"""
     players: tuple[str, ...] = ()
