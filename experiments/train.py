@@ -68,7 +68,7 @@ class Config(SelfPlay):
     evaluations: int = 10
     """Evaluations, evenly spread over the budget, after a first one before self-play."""
     against: tuple[str, ...] = ("random", "easy", "strong")
-    """Players to evaluate against, of one kind at all other seats; best is the policy that does best on the average of them."""
+    """Players to evaluate against, of one kind at all other seats; best is the policy that earns most of the reward on their average."""
     deals: int = 100
     """Duplicate deals in each evaluation."""
 
@@ -227,7 +227,7 @@ class Training:
             player = Snapshot(policy_layers(self.model), greedy=policy == "greedy")
             for opponent in self.config.against:
                 score, win = self.evaluate(player, opponent)
-                means.append(score.mean)
+                means.append(win.mean if self.config.reward == "win" else score.mean)
                 console.print(
                     f"{self.decisions:>12,} decisions, {policy} against {opponent}: score {tables.signed(score)}, wins {tables.share(win)}",
                     highlight=False,
