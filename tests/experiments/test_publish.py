@@ -39,6 +39,7 @@ def test_a_run_becomes_the_network_of_its_game(run: Path, tmp_path: Path):
     card = (tmp_path / "kuhn.md").read_text()
     assert "512 choices of `strong`" in card
     assert card.count("| draws ") == card.count("| likeliest ") == 3
+    assert "choices, which did best in its evaluations" in card
     assert str(run) not in card
 
 
