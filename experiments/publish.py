@@ -55,6 +55,23 @@ def command(config: Config) -> str:
     return shlex.join(words)
 
 
+def commands(run: Path, config: Config) -> list[str]:
+    """The command that repeats a run; if it was resumed, those that were given, one after the other, without where it was kept."""
+    given = (run / "command.txt").read_text().splitlines()
+    if len(given) == 1:
+        return [command(config)]
+    lines = []
+    for line in given:
+        words = shlex.split(line)
+        if "--runs" in words:
+            at = words.index("--runs")
+            del words[at : at + 2]
+        if "--resume" in words:
+            words[words.index("--resume") + 1] = "RUN"
+        lines.append(shlex.join(words))
+    return lines
+
+
 def results(arguments: Arguments, game_id: str, num_players: int, path: Path) -> list[dict[str, str]]:
     """Rows of a table: drawing actions and taking the likeliest, against each kind of scripted player."""
     rows = []
@@ -93,7 +110,6 @@ def best_evaluation(run: Path, reward: str) -> int:
 def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any], rows: list[dict[str, str]], arguments: Arguments) -> str:
     """The model card as Markdown."""
     imitation = meta.get("imitation")
-    resumed = len((arguments.run / "command.txt").read_text().splitlines()) - 1
     learned = (
         f"It first learned to predict {imitation['choices']:,} choices of `{imitation['player']}` ({imitation['predicted']:.0%} in the "
         "end) and what they earn, then improved by self-play"
@@ -113,12 +129,7 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
             f"That took {meta['seconds'] / 60:.0f} minutes with {machine['torch_threads']} thread on {machine['cpu']}, "
             f"{machine['cores']} cores, imitation apart. The policy is that after {best:,} choices, which did "
             "best in its evaluations. It takes any number of seats, but has seen no other in training.",
-            f"```bash\n{command(config)}\n```",
-            *(
-                [f"It was stopped and resumed {resumed} times; where settings were changed then, these are the last ones."]
-                if resumed
-                else []
-            ),
+            "```bash\n{}\n```".format("\n".join(commands(arguments.run, config))),
             f"Begun at commit {meta['commit']}, {', '.join(versions)}.",
             f"{arguments.deals:,} duplicate deals that played no part in training (seed {arguments.seed}), the game's default options, "
             "95 % intervals over deals:",

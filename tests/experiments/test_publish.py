@@ -51,6 +51,19 @@ def test_the_command_of_the_card_has_the_settings_of_the_run(run: Path, tmp_path
     assert {**again.saved(), "runs": ""} == {**config.saved(), "runs": ""}
 
 
+def test_the_card_of_a_resumed_run_has_all_commands(run: Path, tmp_path: Path):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    lines = "kuhn-v0 --imitate strong --runs here --decisions 500", "--resume here/run --decisions 1000 --epochs 1 --runs here"
+    (copy / "command.txt").write_text("".join(f"python -m experiments.train {line}\n" for line in lines))
+    publish.main([str(copy), "--deals", "8", "--out", str(tmp_path)])
+    (block,) = re.findall(r"```bash\n(.*)\n```", (tmp_path / "kuhn.md").read_text(), re.DOTALL)
+    assert block.splitlines() == [
+        "python -m experiments.train kuhn-v0 --imitate strong --decisions 500",
+        "python -m experiments.train --resume RUN --decisions 1000 --epochs 1",
+    ]
+
+
 def test_a_run_that_goes_on_is_not_finished(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What the card says is of the weights beside it: a larger budget that was not used up is no finished run."""
     copy = tmp_path / "run"
