@@ -123,5 +123,5 @@ def test_the_readme_shows_the_published_results():
     readme = (ROOT / "README.md").read_text()
     assert f"{START}\n\n{published(ROOT / 'leaderboard')}\n\n{END}" in readme
     for path in (ROOT / "leaderboard").glob("*.json"):
-        assert json.loads(path.read_text())["budget"] in leaderboard.BUDGETS
+        assert json.loads(path.read_text())["budget"] in ("small", "medium", "full")
         assert path.with_suffix(".png").exists()
