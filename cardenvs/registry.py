@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ringer-v0": "cardenvs.games.ringer",
-    "ramino-v1": "cardenvs.games.ramino",
+    "ramino-v0": "cardenvs.games.ramino",
     "ding-v0": "cardenvs.games.ding",
     "timbre-v0": "cardenvs.games.timbre",
     "recurrring-v0": "cardenvs.games.recurrring",

@@ -12,7 +12,8 @@ from tests.playthroughs.generate import FOLDER, PARTS, record
 RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
 ADVICE = (
     "{id} behaves differently from what it did. If that is meant, raise `version` in its GAME, name the new id in the registry, remove "
-    "the old recording and run `python -m tests.playthroughs.generate {name}-v{next}`; if not, it is a bug."
+    "the old recording and run `python -m tests.playthroughs.generate {name}-v{next}` (no release has {id} yet? record it again); "
+    "if not, it is a bug."
 )
 
 

@@ -479,7 +479,7 @@ def matches(players: int) -> Counter[str]:
     seen: Counter[str] = Counter()
     for seed in range(9):
         options = random_options(rng)
-        env = cardenvs.make("ramino-v1", players, **options)
+        env = cardenvs.make("ramino-v0", players, **options)
         deck = rich_deck(rng) if seed % 7 else None
         env.reset(seed=seed, options={"deck": deck} if deck else None)
         referee = Referee(seed, players, options, deck)
@@ -535,7 +535,7 @@ def test_ra_09_and_ra_20_by_full_search(opening_points, joker_reuse, throw_back)
     rng = np.random.default_rng([opening_points, len(joker_reuse), throw_back])
     hidden = shown = 0
     for seed in range(10 if opening_points else 12):
-        env = cardenvs.make("ramino-v1", 2, **options)
+        env = cardenvs.make("ramino-v0", 2, **options)
         deck = rich_deck(rng, 3)
         env.reset(seed=seed, options={"deck": deck})
         referee = Referee(seed, 2, options, deck)
@@ -562,7 +562,7 @@ def test_ra_09_and_ra_20_by_full_search(opening_points, joker_reuse, throw_back)
 @functools.cache
 def seed_for(players: int, dealer: int) -> int:
     """A seed with which this seat deals first."""
-    env = cardenvs.make("ramino-v1", players)
+    env = cardenvs.make("ramino-v0", players)
     for seed in itertools.count():
         env.reset(seed=seed)
         if env.view("player_0")[0].dealer == dealer:
@@ -587,7 +587,7 @@ def table(*hands: str, up: str = "", stock: str = "", **options: Any):
         while len(hand) < options["hand_size"]:
             hand.append(left.pop(0))
     deck = [hand[i] for i in range(options["hand_size"]) for hand in given] + (up.split() or [left.pop(0)]) + stock.split() + left
-    env = cardenvs.make("ramino-v1", len(hands), **options)
+    env = cardenvs.make("ramino-v0", len(hands), **options)
     env.reset(seed=seed_for(len(hands), len(hands) - 1), options={"deck": deck})
     return env
 
@@ -637,18 +637,18 @@ def returns(env) -> list[float]:
 def test_ra_01_cards_and_players():
     """RA-01: two packs and two jokers; 2 to 6 players, four unless told otherwise."""
     assert list(GAME.cards) == CARDS
-    env = cardenvs.make("ramino-v1")
+    env = cardenvs.make("ramino-v0")
     assert env.num_players == 4
     assert Counter(GAME.cards[card] for card in GAME.deck(4, env.options)) == Counter(dict.fromkeys(CARDS, 2))
     for wrong in (1, 7):
         with pytest.raises(InvalidOption, match="2 to 6"):
-            cardenvs.make("ramino-v1", wrong)
+            cardenvs.make("ramino-v0", wrong)
 
 
 def test_ra_02_dealt_one_at_a_time_from_the_seat_after_the_dealer():
     deck = [card for card in CARDS for _ in range(2)]
     for players, dealer in ((2, 0), (4, 2), (6, 5)):
-        env = cardenvs.make("ramino-v1", players)
+        env = cardenvs.make("ramino-v0", players)
         env.reset(seed=seed_for(players, dealer), options={"deck": deck})
         first = (dealer + 1) % players
         assert env.agent_selection == f"player_{first}"
@@ -663,14 +663,14 @@ def test_ra_02_dealt_one_at_a_time_from_the_seat_after_the_dealer():
 
 @pytest.mark.parametrize("hand_size", range(5, 14))
 def test_ra_02_hand_size(hand_size):
-    env = cardenvs.make("ramino-v1", 6, hand_size=hand_size)
+    env = cardenvs.make("ramino-v0", 6, hand_size=hand_size)
     env.reset(seed=hand_size)
     assert seen(env)["hand_sizes"] == [hand_size] * 6
     assert seen(env)["stock_size"] == 105 - 6 * hand_size
 
 
 def test_ra_02_every_seat_may_deal_first():
-    env = cardenvs.make("ramino-v1", 3)
+    env = cardenvs.make("ramino-v0", 3)
     dealers = Counter[int]()
     for seed in range(60):
         env.reset(seed=seed)
@@ -1179,9 +1179,9 @@ def test_ra_19_lowest_total_wins_and_ties_share():
 
 
 def test_ra_19_a_target_takes_no_num_deals():
-    cardenvs.make("ramino-v1", target=101, num_deals=1)
+    cardenvs.make("ramino-v0", target=101, num_deals=1)
     with pytest.raises(InvalidOption, match="num_deals"):
-        cardenvs.make("ramino-v1", target=101, num_deals=2)
+        cardenvs.make("ramino-v0", target=101, num_deals=2)
 
 
 def test_ra_20_no_meld_that_leaves_nothing_to_throw():
@@ -1208,7 +1208,7 @@ def test_ra_20_no_exchange_whose_joker_has_no_place():
 def test_conservation_of_cards(players):
     """Hands, stock, pile, table and owed jokers are always the whole deck."""
     rng = np.random.default_rng(players)
-    env = cardenvs.make("ramino-v1", players, joker_reuse=("same_turn", "to_hand")[players // 4])
+    env = cardenvs.make("ramino-v0", players, joker_reuse=("same_turn", "to_hand")[players // 4])
     for seed in range(3):
         env.reset(seed=seed, options={"deck": rich_deck(rng)})
         for _ in range(250):
@@ -1244,7 +1244,7 @@ def test_resampled_states_are_consistent(players):
     rng = np.random.default_rng(players)
     words = np.array([players], np.uint64)
     reshuffled = changed = 0
-    env = cardenvs.make("ramino-v1", players)
+    env = cardenvs.make("ramino-v0", players)
     for seed in range(2):
         env.reset(seed=seed)
         for number in range(300):
@@ -1279,8 +1279,8 @@ def test_options_and_decks_are_checked():
     bad += [{"ace_points": 1}, {"num_deals": 0}, {"target": 0}, {"target": "101"}, {"target": 1.5}, {"reward": "points"}, {"rounds": 3}]
     for options in bad:
         with pytest.raises(InvalidOption):
-            cardenvs.make("ramino-v1", **options)
-    env = cardenvs.make("ramino-v1")
+            cardenvs.make("ramino-v0", **options)
+    env = cardenvs.make("ramino-v0")
     deck = [card for card in CARDS for _ in range(2)]
     for wrong in (deck[1:], [*deck[:-1], "AS"], [*deck, "JK"], [*deck[:-1], "XX"]):
         with pytest.raises(InvalidDeck):
@@ -1332,7 +1332,7 @@ def test_the_mask_is_a_function_of_the_movers_observation():
     """Seen from what the mover observes: equal observations never have different masks, whatever the other seats hold."""
     words = np.array([1], np.uint64)
     rng = np.random.default_rng(1)
-    env = cardenvs.make("ramino-v1", 3, hand_size=7, opening_points=40)
+    env = cardenvs.make("ramino-v0", 3, hand_size=7, opening_points=40)
     env.reset(seed=1, options={"deck": rich_deck(rng)})
     for _ in range(150):
         if all(env.terminations.values()):
@@ -1357,6 +1357,6 @@ def test_every_number_of_a_long_match_is_seen():
     facts = env.describe_observation(env.observe("player_1")["observation"])
     assert (facts["target"], facts["deals_left"], facts["deal"]) == (1000, 0, 1)
     assert (facts["points"][:2], facts["points_steps"][:2]) == ([93, 0], [88, 0])
-    env = cardenvs.make("ramino-v1", num_deals=3)
+    env = cardenvs.make("ramino-v0", num_deals=3)
     env.reset(seed=0)
     assert env.describe_observation(env.observe("player_1")["observation"])["deals_left"] == 2

@@ -17,7 +17,7 @@ def check(num_players: int, options: Mapping[str, Any]) -> None:
 GAME = Game(
     name="ramino",
     title="Ramino",
-    version=1,
+    version=0,
     players=range(2, 7),
     default_players=4,
     state=rules.STATE,
