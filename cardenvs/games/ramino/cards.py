@@ -197,21 +197,21 @@ def fitting(state):
     for rank in range(13):
         for i in range(3):
             code = np.int64(state.sets[rank, i])
-            if is_open(code):
-                word |= of_suits(15 - suits_in(code), rank)
+            if not is_open(code):  # open sets come first
+                break
+            word |= of_suits(15 - suits_in(code), rank)
     return word
 
 
 @jit.kernel
 def neighbours(word):
     """The types of a word that make a meld with another type of it and a joker."""
-    found, left = word & 0, word & NATURALS
+    near, left = word & 0, word & NATURALS
     while left:
         one = left & -left
         left ^= one
-        if word & NEAR[place_of(one)]:
-            found |= one
-    return found
+        near |= NEAR[place_of(one)]
+    return word & near
 
 
 _BYTES = np.array([[byte >> i & 1 for i in range(8)] for byte in range(256)], np.int8)

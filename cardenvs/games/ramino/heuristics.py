@@ -15,6 +15,7 @@ from cardenvs.games.ramino.cards import (
     cells,
     completing,
     fitting,
+    neighbours,
     place_of,
     types,
     with_one,
@@ -53,13 +54,13 @@ def choose_easy(view, mask, words):
     for action in range(NEW_SET, NUM_ACTIONS):
         if mask[action] and (view.owed or not adds_joker(action)):
             return action
+    paired = neighbours(hand[0])
     thrown, most = -1, -1
     for card in range(JOKER + 1):
         if mask[DISCARD + card]:
             worth = 0
             if card != JOKER:
-                near = hand[0] & NEAR[place_of(BITS[card])]
-                worth = POINTS[card % 13] + (0 if near else 20)
+                worth = POINTS[card % 13] + (0 if BITS[card] & paired else 20)
             if worth > most:
                 thrown, most = DISCARD + card, worth
     return thrown if thrown >= 0 else last_legal(mask)
