@@ -455,6 +455,11 @@ class Interval(NamedTuple):
     high: float
 
 
+def as_share(interval: Interval) -> Interval:
+    """The interval of a share, with limits that a share can have: stretched ones may go beyond."""
+    return Interval(interval.mean, max(0.0, interval.low), min(1.0, interval.high))
+
+
 def resamples(deals: int, seed: int = 0) -> Iterator[np.ndarray]:
     """The deals of all bootstrap resamples, int64 (some, deals) at a time: the same for the same number of deals and seed."""
     rng = np.random.default_rng(seed)

@@ -97,16 +97,6 @@ def results(arguments: Arguments, game_id: str, num_players: int, path: Path) ->
     return rows
 
 
-def best_evaluation(run: Path, reward: str) -> int:
-    """After how many choices of the learner the policy did best: by what the run is paid, drawing actions, on average over opponents."""
-    means: dict[int, list[float]] = {}
-    for line in (run / "eval.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        if row["policy"] == "sampling":
-            means.setdefault(row["decisions"], []).append(row["win_share" if reward == "win" else "score_above_mean"][0])
-    return max(means, key=lambda decisions: float(np.mean(means[decisions])))
-
-
 def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any], rows: list[dict[str, str]], arguments: Arguments) -> str:
     """The model card as Markdown."""
     imitation = meta.get("imitation")
@@ -116,7 +106,6 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
         if imitation
         else "It learned by self-play"
     )
-    best = best_evaluation(arguments.run, config.reward)
     pool = ", ".join([f"`{player}`" for player in config.pool] + ["earlier policies"] * (config.snapshots > 0))
     machine = meta["machine"]
     versions = [f"{name} {version}" for name, version in meta["versions"].items() if name in ("python", "numpy", "sb3-contrib", "torch")]
@@ -127,7 +116,7 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
             f"{', '.join(map(str, config.layers))}, {header['actions']} actions, stored as float16. {learned} with {meta['decisions']:,} "
             f"choices at {meta['num_players']} seats; at {config.pool_share:.0%} of the tables some seats were held by a pool ({pool}). "
             f"That took {meta['seconds'] / 60:.0f} minutes with {machine['torch_threads']} thread on {machine['cpu']}, "
-            f"{machine['cores']} cores, imitation apart. The policy is that after {best:,} choices, which did "
+            f"{machine['cores']} cores, imitation apart. The policy is that after {meta['best']:,} choices, which did "
             "best in its evaluations. It takes any number of seats, but has seen no other in training.",
             "```bash\n{}\n```".format("\n".join(commands(arguments.run, config))),
             f"Begun at commit {meta['commit']}, {', '.join(versions)}.",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.matches import Fault, Interval
+from experiments.matches import Fault, Interval, as_share
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -25,8 +25,8 @@ def signed(interval: Interval, digits: int = 2) -> str:
 
 
 def share(interval: Interval) -> str:
-    """As `31.2 % [29.8, 32.6]`; limits are those that a share can have."""
-    return "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * min(max(limit, 0.0), 1.0) for limit in interval))
+    """As `31.2 % [29.8, 32.6]`."""
+    return "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * limit for limit in as_share(interval)))
 
 
 def markdown(rows: Sequence[dict[str, str]]) -> str:

@@ -40,7 +40,7 @@ from cardenvs.core.game import POLICIES, Game
 from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, plots, tables, told_plainly
-from experiments.matches import RESAMPLES, Deals, Fault, Interval, limits, play_deals, resamples, rotations, seated, stretch
+from experiments.matches import RESAMPLES, Deals, Fault, Interval, as_share, limits, play_deals, resamples, rotations, seated, stretch
 
 ELO = 400 / np.log(10)
 PRIOR = 0.1
@@ -210,24 +210,19 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
             Standing(
                 player=label,
                 score_above_mean=estimate(above, i, others),
-                win_share=_as_share(estimate(shares, i, others)),
+                win_share=as_share(estimate(shares, i, others)),
                 mixed_score_above_mean=estimate(above, i, itself) if mixed else None,
-                mixed_win_share=_as_share(estimate(shares, i, itself)) if mixed else None,
+                mixed_win_share=as_share(estimate(shares, i, itself)) if mixed else None,
                 rating=Interval(float(ratings[0, i]), float(low), float(high)),
                 ms_per_decision=1e3 * float(seconds[i] / max(1, decisions[i])),
                 games=int(games[i]),
                 faults=int(faults[i]),
                 seat_score_above_mean=[estimate(above, i, others, seat) for seat in range(seats)],
-                seat_win_share=[_as_share(estimate(shares, i, others, seat)) for seat in range(seats)],
+                seat_win_share=[as_share(estimate(shares, i, others, seat)) for seat in range(seats)],
                 score_against={other: estimate(above, i, everybody == j) for j, other in enumerate(labels) if j != i and held[i, j].any()},
             )
         )
     return sorted(standings, key=lambda standing: (-standing.score_above_mean.low, standing.player))
-
-
-def _as_share(interval: Interval) -> Interval:
-    """With limits that a share can have."""
-    return Interval(interval.mean, max(0.0, interval.low), min(1.0, interval.high))
 
 
 @functools.cache

@@ -256,9 +256,10 @@ class Training:
         return interval(match.above[..., 0]), interval(match.wins[..., 0])
 
     def save_best(self) -> None:
-        """Write best.zip, an ordinary file of MaskablePPO, and policy.safetensors."""
+        """Write best.zip, an ordinary file of MaskablePPO, and policy.safetensors; meta.json says after how many choices it was."""
         self.run.save_model(self.model)
         self.save_policy(self.run.path / "policy.safetensors")
+        self.run.write_meta(best=self.decisions)
 
     def save_policy(self, path: Path) -> None:
         """Write the weights that choose actions, with a header that says what they are for."""
