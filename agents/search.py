@@ -38,9 +38,8 @@ MAX_DEPTH = 400
 EASY = POLICIES.index("easy")
 CHUNK = 32
 """Playouts between two looks at the clock."""
-EDGES_PER_ITERATION = 16
-MOST_EDGES = 1 << 17
-"""Room for a tree that grows by the clock."""
+BUCKETS = 1 << 14
+"""Of the nodes of seats other than the searcher."""
 WORLD, SIMULATED, VIEW, SCRATCH = range(4)
 
 # Helpers: parts of the searches below.
@@ -140,8 +139,14 @@ def add_edge(tree, sums, sizes, node, key):
     tree[AVAILABLE, edge] = 0
     tree[NEXT, edge] = tree[FIRST, node]
     tree[FIRST, node] = edge
-    sums[:, edge] = 0.0
+    sums[0, edge] = 0.0
     return edge
+
+
+def edge_of(tree, sums, sizes, node, key):
+    """The edge of a node with this key, a new one if there is none."""
+    edge = find_edge(tree, node, key)
+    return edge if edge >= 0 else add_edge(tree, sums, sizes, node, key)
 
 
 def add_node(tree, sizes):
@@ -152,16 +157,19 @@ def add_node(tree, sizes):
     return node
 
 
-def find_node(tree, table, sizes, content):
+def find_node(tree, buckets, sizes, content):
     """The node of what another seat knows, by the digest of its view; a new one if that was not met before."""
     key = np.int64(content >> np.uint64(1))
-    place = key % len(table)
-    while table[place] >= 0 and tree[KEY_OF_NODE, table[place]] != key:
-        place = (place + 1) % len(table)
-    if table[place] < 0:
-        table[place] = add_node(tree, sizes)
-        tree[KEY_OF_NODE, table[place]] = key
-    return table[place]
+    bucket = key % len(buckets)
+    node = buckets[bucket]
+    while node > 0 and tree[KEY_OF_NODE, node] != key:
+        node = tree[NEXT_NODE, node]
+    if node == 0:
+        node = add_node(tree, sizes)
+        tree[KEY_OF_NODE, node] = key
+        tree[NEXT_NODE, node] = buckets[bucket]
+        buckets[bucket] = node
+    return node
 
 
 def pick_edge(tree, sums, sizes, node, actions, number, likely, scale):
@@ -194,8 +202,46 @@ def pick_edge(tree, sums, sizes, node, actions, number, likely, scale):
     return chosen
 
 
+def choose_edges(records, memory, mask, actions, words, word, tree, sums, buckets, sizes, node, seer, scale):
+    """What the seat to act in records[SIMULATED] chooses: the edge that counts it, and that which leads on from the searcher's node.
+
+    For the searcher's own choices these are the same; no edge, -1, leads on from what it does not see.
+    """
+    state = records[SIMULATED]
+    mask[:] = 0
+    legal_actions(state, mask)
+    number = list_legal(mask, actions)
+    make_view(records, SIMULATED, state.seat, records[VIEW : VIEW + 1])
+    likely = choose_easy(records[VIEW], mask, words)
+    if state.seat == seer:
+        edge = pick_edge(tree, sums, sizes, node, actions, number, likely, scale)
+        return edge, edge
+    known = find_node(tree, buckets, sizes, digest(memory[VIEW], word))
+    edge = pick_edge(tree, sums, sizes, known, actions, number, likely, scale)
+    choice = name_choice(records, memory, actions, number, tree[KEY, edge], seer, word, len(mask))
+    if choice > len(mask):
+        return edge, -1
+    return edge, edge_of(tree, sums, sizes, node, -1 - (state.seat * (len(mask) + 1) + choice))
+
+
+def begin(records, chance, luck, returns):
+    """Start from the world that was drawn, with nothing earned yet and `chance` as the generator of the playout."""
+    records[SIMULATED] = records[WORLD]
+    luck[0] = chance
+    returns[:] = 0.0
+
+
+def add_world(sums, tried, earned):
+    """Add what was earned in one world after each action that was tried."""
+    for k in range(len(tried)):
+        sums[0, tried[k]] += earned[k]
+        sums[1, tried[k]] += (earned[k] - earned[0]) ** 2
+
+
 HELPERS = (
     draw_world,
+    begin,
+    add_world,
     play_on,
     play_out,
     list_legal,
@@ -203,12 +249,15 @@ HELPERS = (
     name_choice,
     find_edge,
     add_edge,
+    edge_of,
     add_node,
     find_node,
     pick_edge,
+    choose_edges,
 )
-FIRST, KEY_OF_NODE, KEY, NEXT, VISITS, AVAILABLE, CHILD = range(7)
-"""Rows of a tree: of nodes the first edge and the digest; of edges key, next edge, visits, times it could be taken, and node."""
+FIRST, KEY_OF_NODE, NEXT_NODE, KEY, NEXT, VISITS, AVAILABLE, CHILD = range(8)
+"""Rows of a tree: of nodes the first edge, the digest and the next of the same bucket; of edges key, next edge, visits, times it
+could be taken, and node."""
 NODES, EDGES = range(2)
 
 # Searches. `tried` lists actions of the seat to act. `sums[0, action]` grows by what it earns after each, and `sums[1, action]` by the
@@ -217,23 +266,17 @@ NODES, EDGES = range(2)
 
 def play_worlds(view: States, mask: Vector8, words: Words, worlds: int, noise: int, records: States, tried: Vector64, sums: Floats):
     """Play each action out in so many worlds that the view may stand for; `mask` is working space."""
-    returns = np.empty(view[0].num_seats)
+    returns, earned = np.empty(view[0].num_seats), np.empty(len(tried))
     luck = np.empty(1, np.uint64)
     for _ in range(worlds):
         draw_world(records, view, words)
-        word = next_word(words, 0)
-        usual = 0.0
+        chance = next_word(words, 0)
         for k in range(len(tried)):
-            luck[0] = word
-            records[SIMULATED] = records[WORLD]
-            returns[:] = 0.0
+            begin(records, chance, luck, returns)
             play_on(records[SIMULATED], tried[k], returns)
             play_out(records, mask, noise, luck, returns)
-            earned = returns[view[0].viewer]
-            if k == 0:
-                usual = earned
-            sums[0, tried[k]] += earned
-            sums[1, tried[k]] += (earned - usual) ** 2
+            earned[k] = returns[view[0].viewer]
+        add_world(sums, tried, earned)
 
 
 def grow_tree(
@@ -248,7 +291,7 @@ def grow_tree(
     memory: Grid64,
     tree: Grid64,
     totals: Floats,
-    table: Vector64,
+    buckets: Vector64,
     sizes: Vector64,
     extent: Floats,
 ) -> int:
@@ -257,15 +300,14 @@ def grow_tree(
     Nodes of the searcher are what it has seen happen, whatever was left to chance; its edges count how often they could be
     taken. Another seat's choice leads to the next such node: all that the searcher cannot tell apart to the same one, and
     what it does not see at all nowhere. What others choose depends on what they know in the world of the iteration: nodes of
-    their own, found by the digest of their view in `table`. Each seat is led by its own returns.
-    `memory` is `records` as whole numbers, `mask` working space. `tree`, `totals` (sums of the returns of edges), `table` (-1:
-    free), `sizes` (nodes and edges so far; node 0 is the searcher's decision) and `extent` (lowest and highest return so far)
-    grow from call to call.
+    their own, found by the digest of their view. Each seat is led by its own returns.
+    `memory` is `records` as whole numbers, `mask` working space. `tree`, `totals` (sums of the returns of edges), `buckets` (the
+    newest node of each, or 0), `sizes` (nodes and edges so far; node 0 is the searcher's decision) and `extent` (lowest and highest
+    return so far) grow from call to call.
     """
     seer = view[0].viewer
-    num_actions = len(mask)
-    actions, word, luck = np.empty(num_actions, np.int64), np.empty(1, np.uint64), np.empty(1, np.uint64)
-    returns = np.empty(view[0].num_seats)
+    actions, word, luck = np.empty(len(mask), np.int64), np.empty(1, np.uint64), np.empty(1, np.uint64)
+    returns, earned = np.empty(view[0].num_seats), np.empty(len(tried))
     path, seats = np.empty(MAX_DEPTH, np.int64), np.empty(MAX_DEPTH, np.int64)
     state = records[SIMULATED]
     for world in range(worlds):
@@ -273,39 +315,17 @@ def grow_tree(
             return world
         draw_world(records, view, words)
         chance = next_word(words, 0)
-        usual = 0.0
         for k in range(len(tried)):
-            luck[0] = chance
-            records[SIMULATED] = records[WORLD]
-            returns[:] = 0.0
+            begin(records, chance, luck, returns)
             scale = max(extent[0, 1] - extent[0, 0], 1e-9)
             node, depth, growing = 0, 0, True
             while growing and depth < MAX_DEPTH and not (state.terminated or state.truncated):
                 if depth == 0:
-                    edge = find_edge(tree, node, tried[k])
-                    if edge < 0:
-                        edge = add_edge(tree, totals, sizes, node, tried[k])
+                    edge = edge_of(tree, totals, sizes, node, tried[k])
                     link = edge
                 else:
-                    mask[:] = 0
-                    legal_actions(state, mask)
-                    number = list_legal(mask, actions)
-                    make_view(records, SIMULATED, state.seat, records[VIEW : VIEW + 1])
-                    likely = choose_easy(records[VIEW], mask, words)
-                    if state.seat == seer:
-                        edge = pick_edge(tree, totals, sizes, node, actions, number, likely, scale)
-                        link = edge
-                        growing = tree[VISITS, edge] > 0
-                    else:
-                        known = find_node(tree, table, sizes, digest(memory[VIEW], word))
-                        edge = pick_edge(tree, totals, sizes, known, actions, number, likely, scale)
-                        choice = name_choice(records, memory, actions, number, tree[KEY, edge], seer, word, num_actions)
-                        link = -1
-                        if choice <= num_actions:
-                            key = -1 - (state.seat * (num_actions + 1) + choice)
-                            link = find_edge(tree, node, key)
-                            if link < 0:
-                                link = add_edge(tree, totals, sizes, node, key)
+                    edge, link = choose_edges(records, memory, mask, actions, words, word, tree, totals, buckets, sizes, node, seer, scale)
+                growing = depth == 0 or state.seat != seer or tree[VISITS, edge] > 0
                 path[depth], seats[depth] = edge, state.seat
                 depth += 1
                 play_on(state, tree[KEY, edge], returns)
@@ -319,10 +339,8 @@ def grow_tree(
                 totals[0, path[step]] += returns[seats[step]]
             extent[0, 0] = min(extent[0, 0], returns.min())
             extent[0, 1] = max(extent[0, 1], returns.max())
-            if k == 0:
-                usual = returns[seer]
-            sums[0, tried[k]] += returns[seer]
-            sums[1, tried[k]] += (returns[seer] - usual) ** 2
+            earned[k] = returns[seer]
+        add_world(sums, tried, earned)
     return worlds
 
 
@@ -383,29 +401,32 @@ class SearchAgent:
         start = time.perf_counter()
         for played in range(1, rounds + 1):
             tried = np.append(usual, others)
-            if self.budget.milliseconds:
-                worlds, end = max(1, CHUNK // len(tried)), start + self.budget.milliseconds / 1000 * played / rounds
-            else:
-                worlds, end = max(1, self.budget.playouts // (rounds * len(tried))), 0.0
-            done = worlds
-            while done == worlds:
-                done = self._try(view, tried, worlds)
-                self.counts[tried] += done
-                if time.perf_counter() >= end:
-                    break
+            self._play_round(view, tried, rounds, start + self.budget.milliseconds / 1000 * played / rounds)
             ranked = others[np.argsort(-self._sums[0, others], kind="stable")]
-            others = ranked[: (len(tried) - 1) // 2]
+            others = ranked[: max(1, (len(tried) - 1) // 2)]
         np.divide(self._sums[0], self.counts, out=self.values, where=self.counts > 0)
         self.values[self.counts == 0] = 0
-        other = ranked[0]
+        other = others[0]
         error = np.sqrt(self._sums[1].sum() / (self.counts.sum() - self.counts[usual]) / self.counts[other])
         return int(other if self.values[other] - self.values[usual] > SURE * error else usual)
 
     def _start(self, number: int) -> None:
         """Forget what was found before; so many actions are to be tried."""
 
-    def _try(self, view: np.ndarray, tried: np.ndarray, worlds: int) -> int:
-        """Try actions in so many worlds, and write it to `_sums`; returns in how many there was room to do so."""
+    def _play_round(self, view: np.ndarray, tried: np.ndarray, rounds: int, end: float) -> None:
+        """Try actions for one of so many rounds of equal length: by the number of playouts, or until `time.perf_counter()` is `end`."""
+        if self.budget.milliseconds:
+            worlds = max(1, CHUNK // len(tried))
+        else:
+            worlds, end = max(1, self.budget.playouts // (rounds * len(tried))), 0.0
+        while True:
+            self._try(view, tried, worlds)
+            self.counts[tried] += worlds
+            if time.perf_counter() >= end:
+                break
+
+    def _try(self, view: np.ndarray, tried: np.ndarray, worlds: int) -> None:
+        """Try actions in so many worlds, and write it to `_sums`."""
         raise NotImplementedError
 
 
@@ -416,7 +437,6 @@ class FlatMonteCarlo(SearchAgent):
 
     def _try(self, view, tried, worlds):
         self._loops.play_worlds(view, self._mask, self._words, worlds, NOISE, self._records, tried, self._sums)
-        return worlds
 
 
 class TreeSearch(SearchAgent):
@@ -425,28 +445,31 @@ class TreeSearch(SearchAgent):
     method = "ismcts"
 
     def _start(self, number):
-        capacity = 2 * MAX_DEPTH * number + (EDGES_PER_ITERATION * self.budget.playouts or MOST_EDGES)
-        self._tree, self._totals, self._table = np.empty((7, capacity), np.int64), np.zeros((1, capacity)), np.full(2 * capacity, -1)
+        capacity = 4 * MAX_DEPTH * number
+        self._tree, self._totals, self._buckets = np.empty((8, capacity), np.int64), np.empty((1, capacity)), np.zeros(BUCKETS, np.int64)
         self._tree[FIRST, 0] = -1
         self._sizes, self._extent = np.array([1, 0]), np.array([[np.inf, -np.inf]])
 
     def _try(self, view, tried, worlds):
-        return self._loops.grow_tree(
-            view,
-            self._mask,
-            self._words,
-            worlds,
-            NOISE,
-            self._records,
-            tried,
-            self._sums,
-            self._records.view(np.int64).reshape(len(self._records), -1),
-            self._tree,
-            self._totals,
-            self._table,
-            self._sizes,
-            self._extent,
-        )
+        while worlds > 0:
+            worlds -= self._loops.grow_tree(
+                view,
+                self._mask,
+                self._words,
+                worlds,
+                NOISE,
+                self._records,
+                tried,
+                self._sums,
+                self._records.view(np.int64).reshape(len(self._records), -1),
+                self._tree,
+                self._totals,
+                self._buckets,
+                self._sizes,
+                self._extent,
+            )
+            if worlds > 0:
+                self._tree, self._totals = (np.concatenate((part, np.empty_like(part)), axis=1) for part in (self._tree, self._totals))
 
 
 @functools.cache
