@@ -1,6 +1,8 @@
 """What a player is, and how one is made from a text."""
 
 import importlib
+import importlib.util
+from importlib.machinery import ModuleSpec
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -78,6 +80,14 @@ class CompiledAgent:
     def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
         """The policy's choice; see `Agent.act`."""
         return int(self._choose(view, mask, self.policy, self._words))
+
+
+def find_module(name: str) -> ModuleSpec | None:
+    """Where a module would be loaded from, None if there is none. Packages that it lies in are imported."""
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
 
 
 def make(spec: str) -> Agent:

@@ -20,7 +20,7 @@ import numpy as np
 
 from cardenvs.core.game import POLICIES, Game, GameLoops
 from cardenvs.core.jit import Floats, Grid64, States, Vector8, Vector64, Words
-from cardenvs.core.loops import advance, choose_easy, choose_random, legal_actions, make_view, resample
+from cardenvs.core.loops import advance, choose_easy, choose_random, draw_world, legal_actions, make_view
 from cardenvs.core.rng import below, next_word
 from cardenvs.core.state import new_states
 from cardenvs.errors import InvalidOption
@@ -43,17 +43,6 @@ BUCKETS = 1 << 14
 WORLD, SIMULATED, VIEW, SCRATCH = range(4)
 
 # Helpers: parts of the searches below.
-
-
-def draw_world(records, view, words):
-    """Make records[WORLD] a full state that `view` may stand for, with future chance of its own."""
-    records[WORLD] = view[0]
-    world = records[WORLD]
-    resample(world, words)
-    for stream in range(4):
-        world.rng[stream] = next_word(words, 0)
-    world.seeds[0] = next_word(words, 0)
-    world.viewer = -1
 
 
 def play_out(records, mask, noise, words, returns):
@@ -99,7 +88,7 @@ def digest(memory, word):
 def name_choice(records, memory, actions, number, action, seer, word, num_actions):
     """What `seer` makes of another seat's action, before it is played: the action itself, if it can tell it from all others.
 
-    UNSEEN if nothing changes in its view; HIDDEN if another legal action looks alike to it (it has one number for all such).
+    `num_actions` if another legal action looks alike to it (one number for all such), `num_actions` + 1 if nothing changes in its view.
     """
     make_view(records, SIMULATED, seer, records[VIEW : VIEW + 1])
     before = digest(memory[VIEW], word)
@@ -239,7 +228,6 @@ def add_world(sums, tried, earned):
 
 
 HELPERS = (
-    draw_world,
     begin,
     add_world,
     play_on,
@@ -269,7 +257,7 @@ def play_worlds(view: States, mask: Vector8, words: Words, worlds: int, noise: i
     returns, earned = np.empty(view[0].num_seats), np.empty(len(tried))
     luck = np.empty(1, np.uint64)
     for _ in range(worlds):
-        draw_world(records, view, words)
+        draw_world(view, words, records, WORLD)
         chance = next_word(words, 0)
         for k in range(len(tried)):
             begin(records, chance, luck, returns)
@@ -313,7 +301,7 @@ def grow_tree(
     for world in range(worlds):
         if sizes[EDGES] + 2 * MAX_DEPTH * len(tried) >= tree.shape[1]:
             return world
-        draw_world(records, view, words)
+        draw_world(view, words, records, WORLD)
         chance = next_word(words, 0)
         for k in range(len(tried)):
             begin(records, chance, luck, returns)

@@ -6,7 +6,6 @@ All figures come from one run: the cases take turns, several rounds of them, and
 the speed of a shared machine changes from second to second. Ratios are of medians.
 """
 
-import json
 import os
 import platform
 import random
@@ -23,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 
 import cardenvs
 from cardenvs.core.state import new_states
 from cardenvs.envs.common import lane_words
+from experiments import parse, told_plainly
+from experiments.tables import json_text, write_whole
 
 
 @dataclass
@@ -268,9 +268,8 @@ def main(arguments: Arguments) -> dict[str, Any]:
         "machine": {"processor": platform.processor() or platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version()},
         "versions": {name: _version(name) for name in ("cardenvs", "numpy", "numba", "pettingzoo", "open-spiel", "rlcard")},
     }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "benchmark.json").write_text(json.dumps(results, indent=1) + "\n")
-    (arguments.out / "benchmark.md").write_text(report + "\n")
+    write_whole(arguments.out / "benchmark.json", json_text(results))
+    write_whole(arguments.out / "benchmark.md", report + "\n")
     return results
 
 
@@ -282,4 +281,5 @@ def _version(package: str) -> str | None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Arguments))
+    with told_plainly():
+        main(parse(Arguments))

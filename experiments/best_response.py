@@ -27,11 +27,21 @@ from cardenvs.envs.common import lane_words
 from cardenvs.errors import InvalidOption
 from cardenvs.registry import find
 from experiments import counter, parse, parse_options, tables, told_plainly
-from experiments.matches import interval, play_deals
+from experiments.matches import as_share, interval, play_deals
 from experiments.selfplay import Pool, SeatVecEnv
 
 try:
-    from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, policy_layers, set_policy_layers
+    from experiments.learner import (
+        Learning,
+        Snapshot,
+        at_least,
+        check_learning,
+        imitate,
+        learn,
+        make_learner,
+        policy_layers,
+        set_policy_layers,
+    )
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
 
@@ -79,12 +89,17 @@ class Arguments(Learning):
         return {"reward": self.reward} | parse_options(game, self.option)
 
 
-def best_response(arguments: Arguments, progress: Callable[[int], None] | None = None) -> list[dict[str, Any]]:
+def best_response(
+    arguments: Arguments,
+    progress: Callable[[int], None] | None = None,
+    evaluated: Callable[[list[dict[str, Any]]], None] | None = None,
+) -> list[dict[str, Any]]:
     """Train against the target; returns two rows for each budget, of the `sampling` and the `greedy` policy.
 
     A row has `game`, `num_players`, `target`, `budget`, `decisions` (the learner's choices in training, those of whole updates),
     `seconds` of imitation and training, `policy`, `return_gain` (sum of rewards), `score_gain` (printed points) and `win_share` as
-    intervals, `deals` and `seed`. `progress` is called now and then with the number of choices, imitated ones included.
+    intervals, `deals` and `seed`. `progress` is called now and then with the number of choices, imitated ones included;
+    `evaluated` after each budget with the rows so far.
     """
     check(arguments)
     game = find(arguments.game)
@@ -132,11 +147,13 @@ def best_response(arguments: Arguments, progress: Callable[[int], None] | None =
                     "policy": policy,
                     "return_gain": interval(match.returns[..., 0]),  # the returns of a table add up to zero
                     "score_gain": interval(match.above[..., 0]),
-                    "win_share": interval(match.wins[..., 0]),
+                    "win_share": as_share(interval(match.wins[..., 0])),
                     "deals": arguments.deals,
                     "seed": arguments.seed,
                 }
             )
+        if evaluated:
+            evaluated(rows)
     return rows
 
 
@@ -144,10 +161,8 @@ def check(arguments: Arguments) -> None:
     """Raise `InvalidOption` for numbers that are not allowed."""
     if not arguments.budgets or min(arguments.budgets) < 0:
         raise InvalidOption(f"budgets={arguments.budgets} is not allowed: give one or more whole numbers from 0")
-    if arguments.imitated < 0:
-        raise InvalidOption(f"imitated={arguments.imitated} is not allowed: it must be a whole number from 0")
-    if arguments.deals < 2:
-        raise InvalidOption(f"deals={arguments.deals} is not allowed: intervals need at least 2")
+    check_learning(arguments)
+    at_least(arguments, {"imitated": 0, "deals": 2})
     lane_words(arguments.seed, 1)
 
 
@@ -205,19 +220,27 @@ def report(rows: Sequence[dict[str, Any]], options: dict[str, Any]) -> str:
     )
 
 
+def write(rows: Sequence[dict[str, Any]], arguments: Arguments) -> None:
+    """Write results.json, .csv and .md to the folder of the arguments, if there is one."""
+    if not arguments.out:
+        return
+    options = arguments.game_options(find(arguments.game))
+    results = {"arguments": {**asdict(arguments), "out": str(arguments.out)}, "options": options, "meaning": LOWER_BOUND, "rows": rows}
+    tables.write_whole(arguments.out / "results.json", tables.json_text(results))
+    tables.write_whole(arguments.out / "results.csv", tables.csv_text(rows))
+    tables.write_whole(arguments.out / "results.md", report(rows, options) + "\n")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     arguments = parse(Arguments, argv)
+    progress = counter(arguments.imitated + max(arguments.budgets, default=0), "choices")
     with told_plainly():
-        rows = best_response(arguments, counter(arguments.imitated + max(arguments.budgets, default=0), "choices"))
-    options = arguments.game_options(find(arguments.game))
-    text = report(rows, options)
-    print(text)
-    if arguments.out:
-        results = {"arguments": {**asdict(arguments), "out": str(arguments.out)}, "options": options, "meaning": LOWER_BOUND, "rows": rows}
-        tables.write_whole(arguments.out / "results.json", tables.json_text(results))
-        tables.write_whole(arguments.out / "results.csv", tables.csv_text(rows))
-        tables.write_whole(arguments.out / "results.md", text + "\n")
+        try:
+            rows = best_response(arguments, progress, lambda rows: write(rows, arguments))
+        except KeyboardInterrupt:
+            raise SystemExit("interrupted; with --out, what was found at finished budgets is kept there") from None
+    print(report(rows, arguments.game_options(find(arguments.game))))
 
 
 if __name__ == "__main__":

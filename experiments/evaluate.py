@@ -16,7 +16,7 @@ import numpy as np
 import cardenvs
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, tables, told_plainly
-from experiments.matches import Deals, interval, play_deals, seated
+from experiments.matches import Deals, as_share, interval, play_deals, seated
 
 
 @dataclass
@@ -73,7 +73,7 @@ def player_rows(deals: Deals) -> list[dict[str, Any]]:
         {
             "player": deals.players[positions[0]] + (f" x{len(positions)}" if len(positions) > 1 else ""),
             "score_above_mean": interval(deals.above[..., positions]),
-            "win_share": interval(deals.wins[..., positions]),
+            "win_share": as_share(interval(deals.wins[..., positions])),
             "score": float(deals.scores[..., positions].mean()),
             "ms_per_decision": 1e3 * deals.seconds[positions].sum() / max(1, deals.decisions[..., positions].sum()),
             "faults": sum(fault.position in positions for fault in deals.faults),
@@ -91,7 +91,7 @@ def seat_rows(deals: Deals) -> list[dict[str, Any]]:
             {
                 "seat": seat,
                 "score_above_mean": interval(deals.above[:, turns, 0]),
-                "win_share": interval(deals.wins[:, turns, 0]),
+                "win_share": as_share(interval(deals.wins[:, turns, 0])),
             }
         )
     return rows

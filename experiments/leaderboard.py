@@ -7,7 +7,7 @@
 Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
 the others: their intervals are wider. With `--budget medium` or `full` a best response (see `experiments.best_response`) is
-trained against every player that can play many tables at once.
+trained against every scripted player and every network.
 """
 
 import hashlib
@@ -192,9 +192,10 @@ def table(results: dict[str, Any]) -> str:
 def section(results: Sequence[dict[str, Any]]) -> str:
     """The ladders of all games as Markdown, with how they were measured."""
     first = results[0]
-    settings = ("budget", "num_players", "seed")
-    if other := next((row for row in results if any(row[name] != first[name] for name in settings)), None):
-        raise InvalidOption(f"{first['game']} and {other['game']} were measured with another {' or '.join(settings)}: measure both alike")
+    settings = ("budget", "num_players", "seed", "workers", *Budget.__annotations__)
+    for row in results:
+        if names := [name for name in settings if row[name] != first[name]]:
+            raise InvalidOption(f"{first['game']} and {row['game']} were measured with another {', '.join(names)}: measure both alike")
     seats = first["num_players"]
 
     def games(number: int) -> str:
@@ -213,7 +214,7 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         text += (
             f" *best response wins* is what a learner wins in one seat with that player in all others ({1 / seats:.0%} is a fair share), "
             f"after imitating it and {first['responses']:,} choices of training, greedy on {RESPONSE_DEALS:,} deals: a lower bound on "
-            "what one seat can win."
+            "what one seat can win (below the fair share the learner fell behind a copy of the player)."
         )
     return "\n\n".join([text, *map(table, results)])
 
@@ -227,10 +228,20 @@ def write_readme(readme: Path, text: str) -> None:
     tables.write_whole(readme, f"{before}{START}\n\n{text}\n\n{END}{after}")
 
 
-def published(folder: Path) -> str:
-    """The section of the README that belongs to the results in a folder."""
-    names = [f"{game_id}.json" for game_id in cardenvs.game_ids()]
-    return section([read(folder / name) for name in names if (folder / name).exists()])
+def published(*folders: Path) -> str:
+    """The section of the README that belongs to the results in folders; those of a game are taken from the first that has them."""
+    found = [[path for folder in folders if (path := folder / f"{game_id}.json").exists()] for game_id in cardenvs.game_ids()]
+    return section([read(paths[0]) for paths in found if paths])
+
+
+def publish(folder: Path, checkout: Path) -> None:
+    """Put the results in `folder`, if they go together with those that stay, into leaderboard/ and the README of a checkout."""
+    place = checkout / "leaderboard"
+    write_readme(checkout / "README.md", published(folder, place))
+    for game_id in cardenvs.game_ids():
+        if (folder / f"{game_id}.json").exists():
+            for name in (f"{game_id}.json", f"{game_id}.png"):
+                tables.write_whole(place / name, (folder / name).read_bytes())
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -246,15 +257,14 @@ def main(argv: Sequence[str] | None = None) -> None:
             for game_id in arguments.games or cardenvs.game_ids():
                 print(f"{game_id}:", flush=True)
                 results = measure(arguments, game_id, folder / game_id)
-                for place in (folder, ROOT / "leaderboard") if arguments.publish else (folder,):
-                    tables.write_whole(place / f"{game_id}.json", tables.json_text(results))
-                    tables.write_whole(place / f"{game_id}.png", (folder / game_id / "leaderboard.png").read_bytes())
+                tables.write_whole(folder / f"{game_id}.json", tables.json_text(results))
+                tables.write_whole(folder / f"{game_id}.png", (folder / game_id / "leaderboard.png").read_bytes())
                 print(f"\n{table(read(folder / f'{game_id}.json'))}\n", flush=True)
         except KeyboardInterrupt:
             raise SystemExit(f"interrupted; finished matches are kept in {folder}: the same command goes on") from None
         tables.write_whole(folder / "leaderboard.md", published(folder) + "\n")
         if arguments.publish:
-            write_readme(ROOT / "README.md", published(ROOT / "leaderboard"))
+            publish(folder, ROOT)
     print(f"written to {folder}")
 
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from agents.agent import BatchAgent
 from agents.network import choose
 from cardenvs.core.game import POLICIES, Game
-from cardenvs.errors import CardEnvError
+from cardenvs.errors import CardEnvError, InvalidOption
 from experiments.binary import BinaryLinear
 from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
 
@@ -65,6 +65,21 @@ class Learning:
     """Threads of PyTorch. More than one is slower where other programs use the cores."""
     device: str = "cpu"
     """Of PyTorch. Networks of this size are faster on the CPU."""
+
+
+def check_learning(learning: Learning) -> None:
+    """Raise `InvalidOption` for settings that are not allowed."""
+    at_least(learning, dict.fromkeys(("tables", "steps", "minibatch", "epochs", "threads"), 1))
+    if not learning.layers or min(learning.layers) < 1:
+        raise InvalidOption(f"layers={learning.layers} is not allowed: give the sizes of one or more layers")
+
+
+def at_least(settings: Any, leasts: Mapping[str, int]) -> None:
+    """Raise `InvalidOption` if one of the numbers is smaller than it may be; None may be left out."""
+    for name, least in leasts.items():
+        number = getattr(settings, name)
+        if number is not None and number < least:
+            raise InvalidOption(f"{name}={number} is not allowed: it must be at least {least}")
 
 
 @dataclass(frozen=True)
@@ -132,7 +147,7 @@ def _at(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
 
 
 class Snapshot:
-    """A copy of a learner's policy as it is now; a `BatchAgent` that draws its actions, or with `greedy` takes the likeliest."""
+    """A copy of a learner's policy as it is now, as a player that draws its actions, or with `greedy` takes the likeliest."""
 
     def __init__(self, layers: Mapping[str, torch.Tensor], greedy: bool = False):
         self.name = "learner"
@@ -140,6 +155,14 @@ class Snapshot:
         self.layers = {name: tensor.detach().cpu().clone() for name, tensor in layers.items()}
         names = [name.removesuffix(".weight") for name in self.layers if name.endswith(".weight")]
         self._layers = [(self.layers[f"{name}.weight"], self.layers[f"{name}.bias"]) for name in names]
+
+    def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
+        """See `agents.Agent.reset`."""
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
+        """A legal action; see `agents.Agent.act`."""
+        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""

@@ -15,7 +15,7 @@ import numpy as np
 
 import cardenvs
 from agents import Agent, BatchAgent, CompiledAgent, make
-from agents.agent import OWN_KINDS
+from agents.agent import ALLOWED, OWN_KINDS, UnknownAgent, find_module
 from agents.isolated import IsolatedAgent, PlayerFault
 from cardenvs.core.game import Game
 from cardenvs.core.loops import EXTERNAL
@@ -150,12 +150,16 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
     """The players of a line-up of texts for `agents.make`.
 
     Those of the form `module:Class` get processes of their own with `time_limit` seconds a decision, which end with the context.
+    Raises `UnknownAgent` for other texts than those of players, and if there is no such module.
     """
     players: list[Agent] = []
     shared: dict[str, Agent] = {}
     try:
         for spec in specs:
-            if ":" in spec and spec.partition(":")[0] not in OWN_KINDS:
+            kind, colon, _ = spec.partition(":")
+            if colon and kind not in OWN_KINDS:
+                if find_module(kind) is None:
+                    raise UnknownAgent(f"no player is called {spec!r}, and there is no module {kind!r}; there are {ALLOWED}")
                 players.append(IsolatedAgent(spec, time_limit))
                 continue
             player = shared.get(spec) or make(spec)
@@ -265,12 +269,13 @@ class _Tables:
         self.faults: list[Fault] = []
         self.view = new_states(game.state, 1)
         self.movers: list[Callable[[np.ndarray], None]] = []
+        self.lost = np.zeros(lanes, bool)  # by a fault
         self.acting = np.empty(lanes, np.int64)  # position to act, or -1 when the game is over
         self.update(np.arange(lanes))
 
     def update(self, lanes: np.ndarray) -> None:
         """Find who is to act in `lanes`."""
-        over = (self.states["terminated"][lanes] | self.states["truncated"][lanes]) != 0
+        over = self.lost[lanes] | ((self.states["terminated"][lanes] | self.states["truncated"][lanes]) != 0)
         self.acting[lanes] = np.where(over, -1, self.holders[lanes, self.states["seat"][lanes]])
 
     def seat(self, position: int, player, words: np.ndarray, rng: np.random.Generator, faults: str) -> None:
@@ -329,7 +334,7 @@ class _Tables:
 
     def lose(self, lanes: np.ndarray, position: int, kind: str, message: str) -> None:
         """End the games of `lanes` as lost by a player."""
-        self.states["terminated"][lanes] = 1
+        self.lost[lanes] = True
         for lane in lanes:
             self.returns[lane, : self.positions] += _loss(self.positions, self.seats[lane, position])
             deal, rotation = divmod(int(lane), self.turns)

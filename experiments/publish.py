@@ -62,12 +62,13 @@ def commands(run: Path, config: Config) -> list[str]:
         return [command(config)]
     lines = []
     for line in given:
-        words = shlex.split(line)
+        words = [part for word in shlex.split(line) for part in (word.split("=", 1) if word.startswith("--") else [word])]
         if "--runs" in words:
             at = words.index("--runs")
             del words[at : at + 2]
-        if "--resume" in words:
-            words[words.index("--resume") + 1] = "RUN"
+        for name, place in (("--resume", "RUN"), ("--config", "RUN/config.yaml")):
+            if name in words:
+                words[words.index(name) + 1] = place
         lines.append(shlex.join(words))
     return lines
 
@@ -136,6 +137,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         meta = json.loads((arguments.run / "meta.json").read_text())
         if "finished" not in meta:
             raise InvalidOption(f"the run is not finished: python -m experiments.train --resume {arguments.run}")
+        if "best" not in meta:
+            raise InvalidOption("the run was never evaluated, so that no policy of it is the best: train with --evaluations")
+        picture = (arguments.run / "learning_curve.png").read_bytes()
         path = arguments.out / f"{config.game.rpartition('-v')[0]}.safetensors"
         part = path.with_name(f"{path.stem}.part.safetensors")
         header = shrink(arguments.run, part)
@@ -146,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         finally:
             part.unlink(missing_ok=True)
     tables.write_whole(path.with_suffix(".md"), text + "\n")
-    tables.write_whole(path.with_suffix(".png"), (arguments.run / "learning_curve.png").read_bytes())
+    tables.write_whole(path.with_suffix(".png"), picture)
     print(f"{tables.markdown(rows)}\n\nwritten to {path}")
 
 

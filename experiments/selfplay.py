@@ -93,10 +93,9 @@ class SeatVecEnv(VecEnv):
         pool_share: float = 0.2,
         one_learner: bool = False,
         shaping: float = 0.0,
-        threads: int = 1,
         **options: Any,
     ):
-        self.tables = CardVectorEnv(game, num_tables, num_players, threads=threads, copy=False, **options)
+        self.tables = CardVectorEnv(game, num_tables, num_players, copy=False, **options)
         self.game, self.num_players = self.tables.game, self.tables.num_players
         self.render_mode = None
         super().__init__(num_tables, self.tables.single_observation_space, spaces.Discrete(self.game.actions.size))
@@ -281,7 +280,7 @@ class SeatVecEnv(VecEnv):
         return self.now.observation.copy()
 
     def close(self) -> None:
-        """End the threads, if there are any."""
+        """Close the tables."""
         self.tables.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.matches import Fault, Interval, as_share
+from experiments.matches import Fault, Interval
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -26,7 +26,7 @@ def signed(interval: Interval, digits: int = 2) -> str:
 
 def share(interval: Interval) -> str:
     """As `31.2 % [29.8, 32.6]`."""
-    return "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * limit for limit in as_share(interval)))
+    return "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * limit for limit in interval))
 
 
 def markdown(rows: Sequence[dict[str, str]]) -> str:
@@ -75,5 +75,6 @@ def fault_lines(players: Sequence[str], faults: Sequence[Fault]) -> list[str]:
     lines = []
     for (name, kind), found in groups.items():
         games = f"{len(found)} game{'s' if len(found) > 1 else ''}"
-        lines.append(f"{name} lost {games} by a fault ({kind}), first in deal {found[0].deal}: {found[0].message.strip().splitlines()[-1]}")
+        message = (found[0].message.strip() or "no message").splitlines()[-1]
+        lines.append(f"{name} lost {games} by a fault ({kind}), first in deal {found[0].deal}: {message}")
     return lines

@@ -20,7 +20,6 @@ be added to it.
 import contextlib
 import functools
 import hashlib
-import importlib.util
 import itertools
 import json
 import re
@@ -34,7 +33,7 @@ import numpy as np
 
 import agents
 import cardenvs
-from agents.agent import OWN_KINDS, SEARCHES
+from agents.agent import OWN_KINDS, SEARCHES, find_module
 from agents.isolated import IsolatedAgent
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.envs.aec import CardEnv
@@ -117,26 +116,25 @@ def pairings(players: Mapping[str, str]) -> list[tuple[str, str]]:
     return list(itertools.combinations(sorted(players, key=lambda label: (players[label], label)), 2))
 
 
-def bradley_terry(wins: np.ndarray, prior: float = PRIOR) -> np.ndarray:
-    """Ratings, natural logarithms of strength with mean 0, from wins (…, n, n) of row over column; by Newton's method.
+def bradley_terry(wins: np.ndarray, prior: float = PRIOR) -> tuple[np.ndarray, np.ndarray]:
+    """Ratings (n,), natural logarithms of strength with mean 0, from wins (n, n) of row over column; by Newton's method.
 
-    Every two players that met get `prior` further games, tied.
+    Every two players that met get `prior` further games, tied. Also returns how ratings change, to first order, with the wins
+    of each player: (n, n), rating by player.
     """
-    games = wins + wins.swapaxes(-1, -2)
+    games = wins + wins.T
     won = wins + prior / 2 * (games > 0)
     games = games + prior * (games > 0)
-    ratings = np.zeros(wins.shape[:-1])
-    diagonal = np.eye(wins.shape[-1])
+    ratings = np.zeros(len(wins))
     for _ in range(200):
-        expected = 1 / (1 + np.exp(ratings[..., None, :] - ratings[..., :, None]))
-        slope = (won - games * expected).sum(axis=-1)
+        expected = 1 / (1 + np.exp(ratings - ratings[:, None]))
         curvature = games * expected * (1 - expected)
-        matrix = curvature.sum(axis=-1)[..., None] * diagonal - curvature + 1 / wins.shape[-1]
-        change = np.clip(np.linalg.solve(matrix, slope[..., None])[..., 0], -1, 1)
+        slopes = np.linalg.inv(np.diag(curvature.sum(axis=1)) - curvature + 1 / len(wins))
+        change = np.clip(slopes @ (won - games * expected).sum(axis=1), -1, 1)
         ratings += change
         if np.abs(change).max() < 1e-10:
             break
-    return ratings - ratings.mean(axis=-1, keepdims=True)
+    return ratings - ratings.mean(), slopes
 
 
 class Standing(NamedTuple):
@@ -169,14 +167,14 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
     draws = RESAMPLES + 1  # the deals as they were, then all resamples
     above, shares = np.zeros((2, draws, size, size, seats))  # sums by player, opponent (in mixed tables the player itself) and seat
     held = np.zeros((size, size, seats))
-    wins = np.zeros((draws, size, size))
+    wins, won = np.zeros((size, size)), np.zeros((draws, size))
     decisions, seconds, games, faults = np.zeros((4, size))
     for match in matches:
         weights = _weights(len(match.deals.scores), seed)
         players = np.array([labels.index(label) for label in match.labels])
         mixed = len(set(match.labels)) > 2
         opponents = players if mixed else players.min() + players.max() - players
-        above_mean, win_shares = _mean(_stretched(weights), match.deals.above), _mean(_stretched(weights), match.deals.wins)
+        above_mean, win_shares = _mean(weights, match.deals.above), _mean(weights, match.deals.wins)
         beats = _mean(weights, match.deals.beats) * len(match.deals.scores)
         for position, (player, opponent) in enumerate(zip(players, opponents, strict=True)):
             for rotation, seat in enumerate(match.deals.seats[:, position]):
@@ -184,14 +182,16 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
                 shares[:, player, opponent, seat] += win_shares[:, rotation, position]
                 held[player, opponent, seat] += 1
             for other in np.flatnonzero(players != player):
-                wins[:, player, players[other]] += beats[:, position, other]
+                wins[player, players[other]] += beats[0, position, other]
+                won[:, player] += beats[:, position, other]
             decisions[player] += match.deals.decisions[..., position].sum()
             seconds[player] += match.deals.seconds[position]
         games[np.unique(players)] += match.deals.truncated.size
         for fault in match.deals.faults:
             faults[players[fault.position]] += 1
 
-    ratings = ELO * bradley_terry(wins)
+    rating, slopes = bradley_terry(wins)
+    ratings = ELO * (rating + (won - won[0]) @ slopes.T)
     if anchor is not None:
         ratings -= ratings[:, [labels.index(anchor)]]
     everybody = np.arange(size)
@@ -227,14 +227,9 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
 
 @functools.cache
 def _weights(deals: int, seed: int) -> np.ndarray:
-    """Weights of deals, float (draws, deals): equal ones, then those of all bootstrap resamples."""
+    """Weights of deals, float (draws, deals): equal ones, then those of all bootstrap resamples, stretched where deals are few."""
     drawn = [np.bincount(row, minlength=deals) for rows in resamples(deals, seed) for row in rows]
-    return np.array([np.ones(deals), *drawn]) / deals
-
-
-def _stretched(weights: np.ndarray) -> np.ndarray:
-    """The same for means, whose deviations are too small where deals are few."""
-    return weights[0] + stretch(weights.shape[1]) * (weights - weights[0])
+    return (1 + stretch(deals) * (np.array([np.ones(deals), *drawn]) - 1)) / deals
 
 
 def _mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -476,7 +471,7 @@ def _identity(spec: str, game: Game) -> str:
     """The text of a player, and for a network its content, for a class of somebody's own its source file's."""
     kind, _, rest = spec.partition(":")
     if rest and kind not in OWN_KINDS:
-        found = importlib.util.find_spec(kind)
+        found = find_module(kind)
         return f"{spec} {_digest(Path(found.origin))}" if found and found.origin and Path(found.origin).is_file() else spec
     if kind not in ("checkpoint", "ppo"):
         return spec

@@ -20,7 +20,7 @@ from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import InvalidOption
 from cardenvs.registry import find
 from experiments import parse_options, tables, told_plainly
-from experiments.matches import Interval, interval, play_deals
+from experiments.matches import Interval, as_share, interval, play_deals
 
 try:
     import torch
@@ -30,7 +30,18 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from safetensors.torch import load_file, save
 
-    from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
+    from experiments.learner import (
+        SelfPlay,
+        Snapshot,
+        at_least,
+        check_learning,
+        imitate,
+        learn,
+        make_learner,
+        make_tables,
+        measure_ceiling,
+        policy_layers,
+    )
     from experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
@@ -51,7 +62,7 @@ class Config(SelfPlay):
     minutes: float | None = None
     """Stop after so many minutes of training and evaluation, imitation apart; 10 if no budget is given."""
     decisions: int | None = None
-    """Stop after so many choices of the learner. Only runs with this budget alone can be repeated exactly."""
+    """Stop after so many choices of the learner. Only runs with this budget alone can be repeated exactly. With 0 it only imitates."""
     seed: int = 0
     name: str = "selfplay"
     """Part of the name of the run folder."""
@@ -102,6 +113,10 @@ class Config(SelfPlay):
         return {"reward": self.reward} | parse_options(game, self.option)
 
 
+FIXED = ("game", "num_players", "reward", "option", "tables", "layers")
+"""Settings that a run keeps when it goes on."""
+
+
 class Training:
     """One run: the learner, its tables, and the folder where all of it is kept."""
 
@@ -121,6 +136,7 @@ class Training:
         layers = [name.removesuffix(".weight") for name in policy_layers(self.model) if name.endswith(".weight")]
         self.header = header_of(self.game, layers, self.options)
         self.model.header = self.header  # type: ignore[attr-defined]
+        self.start = time.monotonic()
         if folder:
             self.run = RunFolder(folder)
             self.restore()
@@ -128,7 +144,6 @@ class Training:
         else:
             seats = self.env.num_players
             self.run = RunFolder.create(config.runs, self.game, seats, "maskable-ppo", config.name, config.seed, config.saved())
-        self.start = time.monotonic()
 
     @property
     def decisions(self) -> int:
@@ -143,12 +158,8 @@ class Training:
     @property
     def progress(self) -> float:
         """The share of the budget that is used up, at most 1; of two budgets, of the one that ends first."""
-        used = [1.0]
-        if self.config.decisions is not None:
-            used.append(self.decisions / self.config.decisions)
-        if self.config.minutes is not None:
-            used.append(self.seconds / 60 / self.config.minutes)
-        return min(max(used[1:]), 1.0)
+        spent = (self.decisions, self.config.decisions), (self.seconds / 60, self.config.minutes)
+        return min(max(used / budget if budget else 1.0 for used, budget in spent if budget is not None), 1.0)
 
     def train(self, console: Console) -> None:
         """Train, evaluate and keep everything until the budget is used up."""
@@ -216,9 +227,13 @@ class Training:
         self.run.add_progress({name: value if isinstance(value, int) else float(f"{value:.6g}") for name, value in row.items()})
         return speed
 
+    def due(self, progress: float) -> int:
+        """How many evaluations belong to so much of the budget."""
+        return int(progress * self.config.evaluations) + 1
+
     def evaluate_if_due(self, progress: float, console: Console) -> None:
         """Evaluate, if the next share of the budget is used up."""
-        due = int(progress * self.config.evaluations) + 1
+        due = self.due(progress)
         if self.evaluated >= due or not self.config.evaluations or not self.config.against:
             return
         self.evaluated = due
@@ -253,7 +268,7 @@ class Training:
         """Score above the table's mean and share of wins of the player among opponents of one kind, on duplicate deals."""
         others = [agents.make(opponent) for _ in range(self.env.num_players - 1)]
         match = play_deals(self.game, [player, *others], self.config.deals, self.evaluation_seed, self.options)
-        return interval(match.above[..., 0]), interval(match.wins[..., 0])
+        return interval(match.above[..., 0]), as_share(interval(match.wins[..., 0]))
 
     def save_best(self) -> None:
         """Write best.zip, an ordinary file of MaskablePPO, and policy.safetensors; meta.json says after how many choices it was."""
@@ -299,8 +314,9 @@ class Training:
         model = self.model
         model.num_timesteps = saved["decisions"]
         self.updates = self.saved = saved["updates"]
-        self.evaluated, self.imitated, self.best = saved["evaluated"], saved["imitated"], saved["best"]
+        self.imitated, self.best = saved["imitated"], saved["best"]
         self.earlier_seconds, self.snapshot_files = saved["seconds"], saved["snapshots"]
+        self.evaluated = min(saved["evaluated"], self.due(self.progress))  # the budget may have grown
         model.policy.load_state_dict(saved["policy"])
         model.policy.optimizer.load_state_dict(saved["optimizer"])
         torch.set_rng_state(saved["torch"])
@@ -318,7 +334,25 @@ def read_arguments(argv: Sequence[str] | None) -> Config:
         config = tyro.cli(Config, args=argv, default=Config.load(source))
     if not config.game:
         raise InvalidOption("which game? Give its id, for example recurrring-v0, or --config or --resume")
+    if config.resume:
+        before = Config.load(config.resume / "config.yaml")
+        if changed := [name for name in FIXED if getattr(config, name) != getattr(before, name)]:
+            raise InvalidOption(f"another {', '.join(changed)} is not allowed in a run that goes on: start a new one")
+    check(config)
     return replace(config, minutes=10.0) if config.minutes is None and config.decisions is None else config
+
+
+def check(config: Config) -> None:
+    """Raise `InvalidOption` for settings that are not allowed, before anything is made."""
+    check_learning(config)
+    leasts = {"snapshots": 0, "snapshot_every": 1, "imitated": 1, "decisions": 0, "minutes": 0, "evaluations": 0, "deals": 2, "seed": 0}
+    at_least(config, leasts)
+    if not 0 <= config.pool_share <= 1:
+        raise InvalidOption(f"pool_share={config.pool_share} is not allowed: it must be a share from 0 to 1")
+    if others := [player for player in config.pool if player not in POLICIES]:
+        raise InvalidOption(f"{', '.join(others)} is not allowed in the pool: it takes {', '.join(POLICIES)}")
+    for player in config.against:
+        agents.make(player)  # raises for what is no player
 
 
 def main(argv: Sequence[str] | None = None) -> Path | None:

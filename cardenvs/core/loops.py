@@ -90,7 +90,18 @@ def choose_random(mask, words):
     return -1
 
 
-HELPERS = (start_game, advance, make_view, write_turn, choose_random, choose)
+def draw_world(view, words, records, i):
+    """Make record `i` a full state, drawn among those that are consistent with the view; its future chance is drawn too."""
+    records[i] = view[0]
+    world = records[i]
+    resample(world, words)
+    for stream in range(4):
+        world.rng[stream] = next_word(words, 0)
+    world.seeds[0] = next_word(words, 0)
+    world.viewer = -1
+
+
+HELPERS = (start_game, advance, make_view, write_turn, choose_random, choose, draw_world)
 
 # Loops.
 
@@ -233,14 +244,8 @@ def choose_one(view: States, mask: Vector8, policy: int, words: Words) -> int:
 
 
 def resample_one(view: States, words: Words, out: States):
-    """A full state drawn among those that are consistent with the view; its future chance is drawn too."""
-    out[0] = view[0]
-    state = out[0]
-    resample(state, words)
-    for stream in range(4):
-        state.rng[stream] = next_word(words, 0)
-    state.seeds[0] = next_word(words, 0)
-    state.viewer = -1
+    """A full state drawn among those that are consistent with the view, as by `draw_world`."""
+    draw_world(view, words, out, 0)
 
 
 def scores_one(states: States, out: Vector64):

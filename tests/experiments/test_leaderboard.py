@@ -103,8 +103,24 @@ def test_a_readme_without_a_place_for_the_tables_is_left_as_it_is(tmp_path: Path
 
 def test_what_was_measured_differently_is_not_shown_together(tmp_path: Path):
     leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
-    with pytest.raises(SystemExit, match="were measured with another budget or num_players or seed"):
+    with pytest.raises(SystemExit, match="recurrring-v0 and kuhn-v0 were measured with another num_players"):
         leaderboard.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
+
+
+def test_results_are_published_together_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(leaderboard, "ROOT", tmp_path)
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{START}{END}")
+    command = [*BUDGET.split(), "--publish", "--out"]
+    leaderboard.main([*command, str(tmp_path / "first")])
+    assert {path.name for path in (tmp_path / "leaderboard").iterdir()} == {"kuhn-v0.json", "kuhn-v0.png"}
+    assert published(tmp_path / "leaderboard") in readme.read_text()
+    before = {path: path.read_bytes() for path in (readme, tmp_path / "leaderboard" / "kuhn-v0.json")}
+    other = ["--games", "recurrring-v0", "--workers", "1", "--publish", "--out"]
+    with pytest.raises(SystemExit, match="measured with another num_players"):
+        leaderboard.main([*other, str(tmp_path / "other")])
+    assert {path: path.read_bytes() for path in before} == before
+    assert not (tmp_path / "leaderboard" / "recurrring-v0.json").exists()
 
 
 def test_own_players_are_not_published():

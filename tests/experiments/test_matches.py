@@ -320,6 +320,15 @@ def test_batch_players_lose_the_games_of_their_faults(kuhn):
     assert (sometimes.scores[clean] == usual.scores[clean]).all()
 
 
+def test_a_lost_game_leaves_the_same_scores_however_it_is_played():
+    wrong = rogues.BatchSometimesIllegal()
+    together = play_deals("recurrring-v0", [wrong, *[rogues.BatchLast()] * 3], 4, 0, faults="loss")
+    singly = play_deals("recurrring-v0", [wrong, rogues.Last(), rogues.Last(), rogues.Last()], 4, 0, faults="loss")
+    assert together.scores.any(axis=2).any()
+    assert len(together.faults) == len(singly.faults) > 4
+    assert same_games(together, singly)
+
+
 def test_processes_end_with_the_match(kuhn):
     with seated(["tests.experiments.rogues:First"], 5.0) as (player,):
         assert isinstance(player, IsolatedAgent)

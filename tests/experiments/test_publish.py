@@ -54,7 +54,7 @@ def test_the_command_of_the_card_has_the_settings_of_the_run(run: Path, tmp_path
 def test_the_card_of_a_resumed_run_has_all_commands(run: Path, tmp_path: Path):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
-    lines = "kuhn-v0 --imitate strong --runs here --decisions 500", "--resume here/run --decisions 1000 --epochs 1 --runs here"
+    lines = "kuhn-v0 --imitate strong --runs here --decisions 500", "--resume=here/run --decisions 1000 --epochs 1 --runs=here"
     (copy / "command.txt").write_text("".join(f"python -m experiments.train {line}\n" for line in lines))
     publish.main([str(copy), "--deals", "8", "--out", str(tmp_path)])
     (block,) = re.findall(r"```bash\n(.*)\n```", (tmp_path / "kuhn.md").read_text(), re.DOTALL)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def kuhn_matches(*specs: str, deals: int = 40, seed: int = 0) -> list[Match]:
 
 def test_bradley_terry_of_two_players():
     """Three wins to one are odds of three."""
-    assert bradley_terry(np.array([[0, 30], [10, 0]]), prior=0) == pytest.approx([np.log(3) / 2, -np.log(3) / 2])
+    assert bradley_terry(np.array([[0, 30], [10, 0]]), prior=0)[0] == pytest.approx([np.log(3) / 2, -np.log(3) / 2])
 
 
 def test_bradley_terry_finds_the_strengths_that_expect_these_results():
@@ -43,25 +44,42 @@ def test_bradley_terry_finds_the_strengths_that_expect_these_results():
     strengths = np.array([0.0, 1.5, -0.3, 0.7])
     games = np.array([[0, 10, 40, 7], [10, 0, 3, 20], [40, 3, 0, 5], [7, 20, 5, 0]])
     wins = games / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    assert bradley_terry(wins, prior=0) == pytest.approx(strengths - strengths.mean())
+    assert bradley_terry(wins, prior=0)[0] == pytest.approx(strengths - strengths.mean())
 
 
 def test_bradley_terry_stays_finite_when_somebody_wins_always():
     for count in (1, 1000, 10**7):
-        ratings = bradley_terry(np.array([[0, count, count], [0, 0, count], [0, 0, 0]], float))
+        ratings, _ = bradley_terry(np.array([[0, count, count], [0, 0, count], [0, 0, 0]], float))
         assert np.isfinite(ratings).all()
         assert (np.diff(ratings) < -1).all()
 
 
-def test_bradley_terry_of_many_results_at_once():
-    wins = np.random.default_rng(0).integers(1, 50, (5, 3, 3)).astype(float)
-    wins[:, range(3), range(3)] = 0
-    assert bradley_terry(wins) == pytest.approx(np.array([bradley_terry(one) for one in wins]))
+def test_slopes_tell_how_ratings_change_with_wins():
+    """A hundredth of a game that the first player takes from the third one."""
+    wins = np.array([[0.0, 31, 22], [17, 0, 9], [12, 30, 0]])
+    change = np.array([[0, 0, 0.01], [0, 0, 0], [-0.01, 0, 0]])
+    ratings, slopes = bradley_terry(wins)
+    assert bradley_terry(wins + change)[0] - ratings == pytest.approx(slopes @ change.sum(axis=1), rel=0.01)
+
+
+def test_intervals_of_ratings_from_few_deals_cover_what_they_say():
+    """Two players; the deal decides how often the first one wins, on average three games of four."""
+    rng = np.random.default_rng(8)
+    places = np.tile([[1, 0], [0, 1]], (5, 1, 1))
+    blank = play_deals("kuhn-v0", [make("random"), make("easy")], 5, 0)
+    covered = []
+    for _ in range(300):
+        won = rng.random((5, 2)) < rng.choice([0.6, 0.9], (5, 1))
+        returns = np.where(won[..., None], [1.0, -1.0], [-1.0, 1.0])
+        match = Match(("a", "b"), replace(blank, returns=returns, scores=returns.astype(int), seats=places[0]))
+        first = next(standing for standing in leaderboard([match], "b") if standing.player == "a")
+        covered.append(first.rating.low <= ELO * np.log(3) <= first.rating.high)
+    assert np.mean(covered) > 0.9
 
 
 def test_a_prior_hardly_matters():
     wins = np.array([[0, 600], [400, 0]])
-    assert bradley_terry(wins) == pytest.approx(bradley_terry(wins, prior=0), rel=1e-3)
+    assert bradley_terry(wins)[0] == pytest.approx(bradley_terry(wins, prior=0)[0], rel=1e-3)
 
 
 # Leaderboards
@@ -290,8 +308,9 @@ def test_results_of_other_code_are_not_mixed_in(tmp_path, monkeypatch):
 
 
 def test_unknown_players_are_refused_before_anything_is_played(tmp_path):
-    with pytest.raises(SystemExit, match="no player is called 'esay'"):
-        run(tmp_path, "kuhn-v0 --players random esay --games 8")
+    for wrong in ("esay", "ismtcs:100", "easy:", "no_package.players:Mine"):
+        with pytest.raises(SystemExit, match=f"no player is called '{wrong}'"):
+            run(tmp_path, f"kuhn-v0 --players random {wrong} --games 8")
     assert not list(tmp_path.iterdir())
     with pytest.raises(InvalidOption, match="games=0"):
         Tournament(Arguments("kuhn-v0", games=0, out=tmp_path))

@@ -193,7 +193,45 @@ def test_a_finished_run_goes_on_with_a_larger_budget(run: Path, tmp_path: Path):
     first = tiny(tmp_path, updates=3)
     train.main(["--resume", str(first), "--decisions", "768"])
     assert [int(row["decisions"]) for row in progress(first)] == [128, 256, 384, 512, 640, 768]
+    assert list(dict.fromkeys(line["decisions"] for line in evaluations(first))) == [0, 256, 384, 768]
     assert len((first / "command.txt").read_text().splitlines()) == 2
+
+
+def test_settings_that_a_run_cannot_change_are_refused(run: Path):
+    kept = (run / "config.yaml").read_bytes()
+    for change, name in ((["--tables", "8"], "tables"), (["--layers", "4"], "layers"), (["--reward", "win"], "reward")):
+        with pytest.raises(SystemExit, match=f"another {name} is not allowed in a run that goes on"):
+            train.main(["--resume", str(run), *change])
+    assert (run / "config.yaml").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("--pool easy ppo", "ppo is not allowed in the pool: it takes random, easy, strong"),
+        ("--against easy ismtcs:9", "the player 'ismtcs:9' cannot be loaded"),
+        ("--seed -1", "seed=-1 is not allowed: it must be at least 0"),
+        ("--layers", "give the sizes of one or more layers"),
+        ("--tables 0", "tables=0 is not allowed: it must be at least 1"),
+        ("--deals 1", "deals=1 is not allowed: it must be at least 2"),
+        ("--minutes -1", "minutes=-1.0 is not allowed"),
+        ("--pool-share 2", "must be a share from 0 to 1"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_made(tmp_path: Path, change: str, message: str):
+    with pytest.raises(SystemExit, match=message):
+        train.main(["kuhn-v0", *TINY, *change.split(), "--runs", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_may_only_imitate_and_be_evaluated_against_any_player(tmp_path: Path):
+    budget = ["--decisions", "0", "--imitate", "easy", "--imitated", "200", "--against", "flat-mc:2", "tests.experiments.rogues:First"]
+    path = train.main(["kuhn-v0", *TINY, *budget, "--runs", str(tmp_path)])
+    assert path is not None
+    assert json.loads((path / "meta.json").read_text())["imitation"]["choices"] == 256
+    assert [(line["decisions"], line["opponent"]) for line in evaluations(path)] == [
+        (0, "flat-mc:2"), (0, "tests.experiments.rogues:First")
+    ] * 2  # fmt: skip
 
 
 def test_no_half_written_file_takes_the_place_of_a_whole_one(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
