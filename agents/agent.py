@@ -17,7 +17,8 @@ OWN_KINDS = ("checkpoint", "ppo", *SEARCHES)
 """What may stand before a colon and is no module: players of this package."""
 
 ALLOWED = (
-    f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, ppo, ppo:sampling, human, checkpoint:PATH or module:Class"
+    f"{', '.join(POLICIES)}, flat-mc, flat-mc:BUDGET, ismcts, ismcts:BUDGET, ppo, ppo:sampling, human, checkpoint:PATH, "
+    "checkpoint:PATH?greedy or module:Class"
 )
 """The texts that `make` takes, for people."""
 
@@ -95,8 +96,9 @@ def make(spec: str) -> Agent:
 
     `random`, `easy`, `strong`: the policies of every game. `flat-mc`, `ismcts`: search, with a budget as in `ismcts:500`
     (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which takes its likeliest
-    action, or with `ppo:sampling` draws one. `human`: a person at the terminal. `checkpoint:PATH`: a trained network. `module:Class`: any
-    class that is made without arguments and is an `Agent`; its code runs here.
+    action, or with `ppo:sampling` draws one. `human`: a person at the terminal. `checkpoint:PATH`: a trained network, which draws its
+    actions, or as `checkpoint:PATH?greedy` takes the likeliest (see `agents.network.NetworkAgent`). `module:Class`: any class that is
+    made without arguments and is an `Agent`; its code runs here.
     """
     kind, _, rest = spec.partition(":")
     if spec in POLICIES:

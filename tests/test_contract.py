@@ -539,6 +539,12 @@ def test_illegal_action_in_a_batch(case: Case):
     for malformed in (actions[:2], actions.astype(float), actions[:, None], None, actions > 0):
         with pytest.raises(InvalidAction, match="whole numbers of shape"):
             env.step(malformed)
+    lanes: Any
+    for lanes in ([3], [-1], [10**6], [0, 0], [True, False, True], [1.0], [[0, 1]], 1, ["a"]):
+        with pytest.raises(InvalidAction, match="lanes must be"):
+            env.step(actions, lanes)
+    assert not differences(env.states, before)
+    env.step(actions, [])
     assert not differences(env.states, before)
     env.step(actions)
     with pytest.raises(NotReset, match="reset"):

@@ -10,7 +10,8 @@ from cardenvs.core.game import Game
 from tests.common import GAMES, ROOT, run_python
 from tests.tables import TABLES, readme, refreshed
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(readme(cardenvs.find(game_id)) for game_id in GAMES)]
+COMMON = ROOT / "cardenvs" / "games" / "README.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", COMMON, *(readme(cardenvs.find(game_id)) for game_id in GAMES)]
 BLOCKS = [
     pytest.param(code, id=f"{page.parent.name}-{page.stem}-{number}")
     for page in PAGES
@@ -39,6 +40,19 @@ def test_tables_are_up_to_date(game: Game):
     for name in TABLES:
         assert page.count(f"<!-- {name} -->") == page.count(f"<!-- /{name} -->") == 1
     assert refreshed(game, page) == page, "run `python -m tests.tables --write`"
+
+
+def test_common_rules_are_defined_and_tested():
+    """G-01 and all others: what any page, kernel or test refers to is on the common page, and every rule there is named in a test."""
+    defined = re.findall(r"^\* \*\*(G-\d\d)\*\*", COMMON.read_text(), flags=re.MULTILINE)
+    assert defined == [f"G-{number:02}" for number in range(1, 15)]
+    sources = [*PAGES, *ROOT.glob("cardenvs/**/*.py"), *ROOT.glob("experiments/*.py"), *ROOT.glob("tests/**/*.py")]
+    assert set(re.findall(r"\bG-\d\d\b", "\n".join(path.read_text() for path in sources))) <= set(defined)
+    tests = "\n".join(path.read_text() for path in ROOT.glob("tests/**/test_*.py"))
+    named = set(re.findall(r"\bG-\d\d\b", tests))
+    for first, last in re.findall(r"\bG-(\d\d) … G-(\d\d)", tests):
+        named |= {f"G-{number:02}" for number in range(int(first), int(last) + 1)}
+    assert sorted(set(defined) - named) == []
 
 
 def test_every_rule_is_tested(game: Game):

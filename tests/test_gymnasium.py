@@ -79,18 +79,58 @@ def test_rewards_earned_while_others_act_arrive_in_every_seat():
             assert total == pytest.approx((points[seat] - points.mean()) / 10)
 
 
-def test_seat_rotates_or_stays():
-    first = First()
-    env = CardGymEnv(GAME, 3, seat="rotate", opponents=["random", first], num_games=1)
+class Told(First):
+    """Notes for all copies who was told which seat."""
+
+    told: list[tuple[int, int]] = []  # noqa: RUF012
+
+    def reset(self, game, num_players, seat, seed):
+        super().reset(game, num_players, seat, seed)
+        self.told.append((id(self), seat))
+
+
+@pytest.fixture
+def told():
+    """What was told during the test, as (player, seat)."""
+    Told.told.clear()
+    return Told.told
+
+
+def test_seat_rotates_or_stays(told):
+    env = CardGymEnv(GAME, 3, seat="rotate", opponents=["random", Told()], num_games=1)
     env.reset(seed=0)
     for _ in range(3):
         env.reset()
-    assert first.seats[:4] == [2, 0, 1, 2]  # the second to the left of a learner in seats 0, 1, 2, 0
-    fixed = First()
-    env = CardGymEnv(GAME, 3, seat=1, opponents=["random", fixed])
+    assert [seat for _, seat in told[:4]] == [2, 0, 1, 2]  # the second to the left of a learner in seats 0, 1, 2, 0
+    told.clear()
+    env = CardGymEnv(GAME, 3, seat=1, opponents=["random", Told()])
     env.reset(seed=0)
     env.reset()
-    assert set(fixed.seats) == {0}
+    assert {seat for _, seat in told} == {0}
+
+
+def test_an_opponent_that_remembers_holds_one_seat_of_one_table(told):
+    """`First` asserts that it is asked for the seat that it was told last."""
+    player = Told()
+    env = CardGymVectorEnv(GAME, 2, 4, opponents=player, num_games=1)
+    _, infos = env.reset(seed=0)
+    assert len({number for number, _ in told}) == len(told) == 2 * 3
+    assert id(player) not in {number for number, _ in told}
+    for _ in range(40):
+        *_, infos = env.step(infos["action_mask"].argmax(axis=1))
+
+
+def test_an_opponent_without_memory_holds_all_seats(told):
+    class Batch(Told):
+        def act(self, observation, mask, view):
+            return int(mask.argmax())
+
+        def act_batch(self, observations, masks, rng):
+            return masks.argmax(axis=1)
+
+    player = Batch()
+    CardGymVectorEnv(GAME, 2, 4, opponents=player).reset(seed=0)
+    assert {number for number, _ in told} == {id(player)}
 
 
 def test_same_seed_same_games():
@@ -115,8 +155,8 @@ def test_compiled_and_python_opponents_play_alike():
         int(game.loops.choose_one(env.view("player_1").view(np.ndarray), env.observe("player_1")["action_mask"], 1, words))
         for _ in range(9)
     }
-    if len(choices) == 1:  # easy is deterministic
-        assert play(CardGymEnv(GAME, 3, opponents="easy"), 3) == play(CardGymEnv(GAME, 3, opponents=Only()), 3)
+    assert len(choices) == 1  # easy is deterministic
+    assert play(CardGymEnv(GAME, 3, opponents="easy"), 3) == play(CardGymEnv(GAME, 3, opponents=Only()), 3)
 
 
 def test_vector_form_is_the_single_form_lane_by_lane():
@@ -188,6 +228,10 @@ def test_bad_input():
         {"opponents": "genius"},
         {"opponents": ["random"]},
         {"opponents": [3, 4, 5]},
+        {"opponents": None},
+        {"opponents": "ppo"},
+        {"seat": None},
+        {"seat": 1.5},
         {"seat": 4},
         {"seat": -1},
         {"seat": "left"},
@@ -197,6 +241,15 @@ def test_bad_input():
     ):
         with pytest.raises(InvalidOption, match=r"allowed|players|option"):
             CardGymEnv(GAME, **arguments)
+    for tables in (0, 2.0, True):
+        with pytest.raises(InvalidOption, match="num_envs"):
+            CardGymVectorEnv(GAME, tables)
+    with pytest.raises(InvalidOption, match=r"agents\.make\('ppo'\)"):
+        CardGymEnv(GAME, opponents="ppo")
+    two = CardGymVectorEnv(GAME, 2)
+    _, infos = two.reset(seed=0)
+    with pytest.raises(InvalidAction, match=r"shape \(2,\)"):
+        two.step(infos["action_mask"].argmax(axis=1)[:1])
     with pytest.raises(InvalidOption, match="deck"):
         env.reset(options={"deck": []})
 

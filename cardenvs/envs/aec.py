@@ -90,7 +90,7 @@ class CardEnv(AECEnv):
         """Start the next game of this lane (G-08), or with `seed` the first of the lane that it stands for.
 
         `options={"deck": [...]}` fixes the deal: the game's whole deck, as card texts in the order in which it lies after
-        the first shuffle. The seed of the lane is in `env.seed`, also if it came from the operating system.
+        the first shuffle; other keys are ignored. The seed of the lane is in `env.seed`, also if it came from the operating system.
         """
         deck = reset_deck(self.game, options, self.num_players, self.options)
         if seed is not None or self.seed is None:
@@ -194,7 +194,10 @@ class CardEnv(AECEnv):
         return view.view(np.recarray)
 
     def state(self) -> np.ndarray:
-        """The complete truth for centralised critics: the observations of all seats from player_0 on, absent seats zero, int8."""
+        """For centralised critics, what all seats know together: their observations from player_0 on, absent seats zero, int8.
+
+        Nobody knows the order of a face-down pile, which is in `env.states` alone.
+        """
         self._check_started()
         rows = np.zeros((self.game.max_seats, self.game.observation.size), np.int8)
         mask = np.empty(self.game.actions.size, np.int8)

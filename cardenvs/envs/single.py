@@ -1,5 +1,6 @@
 """Gymnasium environments: one learner at each table, the other seats played by given players."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -12,7 +13,9 @@ from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
 from cardenvs.envs.common import action_number, find_game, lane_words, observation_space
-from cardenvs.errors import IllegalAction, InvalidOption, NotReset
+from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
+
+ALLOWED = f"an opponent is {', '.join(map(repr, POLICIES))}, or an object with `reset` and `act` such as agents.make('ppo') gives"
 
 
 class Opponent(Protocol):
@@ -33,7 +36,8 @@ class CardGymVectorEnv(VectorEnv):
         num_envs: number of tables N.
         num_players: seats of every table; None takes the game's usual number.
         opponents: `"random"`, `"easy"`, `"strong"` or an `Opponent` for all other seats, or a sequence of these, one for each of the
-            N - 1 seats from the learner's left on.
+            N - 1 seats from the learner's left on. An object is copied for every table and seat (`copy.deepcopy`), so that each copy
+            remembers one game, unless it has `act_batch`, as players have that remember nothing.
         seat: the learner's seat, or `"rotate"`: one further in each game (table i begins at seat i modulo N).
         options: the game's own options.
 
@@ -58,15 +62,21 @@ class CardGymVectorEnv(VectorEnv):
     ):
         self.game = find_game(game)
         self._blank, self.options = self.game.configure(num_players, options)
-        self.num_envs = num_envs
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise InvalidOption(f"num_envs={num_envs!r} is not allowed: it must be a whole number from 1")
+        self.num_envs = int(num_envs)
         self.num_players = int(self._blank["num_seats"][0])
-        if seat != "rotate" and (isinstance(seat, bool | str) or not 0 <= seat < self.num_players):
+        whole = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
+        if seat != "rotate" and not (whole and 0 <= int(seat) < self.num_players):
             raise InvalidOption(f"seat={seat!r} is not allowed: it must be 'rotate' or a whole number from 0 to {self.num_players - 1}")
         if render_mode not in (None, "ansi"):
             raise InvalidOption(f"render_mode={render_mode!r} is not allowed: it must be None or 'ansi'")
         self.render_mode = render_mode
         self._seat_option = seat
-        self._opponents = self._check_opponents(opponents)
+        others = self._check_opponents(opponents)
+        self._opponents = [
+            [other if hasattr(other, "act_batch") else copy.deepcopy(other) for other in others] for _ in range(self.num_envs)
+        ]
         self.single_observation_space = observation_space(self.game)
         self.single_action_space = gymnasium.spaces.Discrete(self.game.actions.size)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -91,13 +101,14 @@ class CardGymVectorEnv(VectorEnv):
         others = self.num_players - 1
         if isinstance(opponents, str) or hasattr(opponents, "act"):
             opponents = [opponents] * others
+        if not isinstance(opponents, Sequence):
+            raise InvalidOption(f"opponents={opponents!r} is not allowed: give one for all, or {others}; {ALLOWED}")
         opponents = list(opponents)
         if len(opponents) != others:
             raise InvalidOption(f"{len(opponents)} opponents for {self.num_players} players: give one for all, or {others}")
         for opponent in opponents:
             if opponent not in POLICIES and not hasattr(opponent, "act"):
-                allowed = ", ".join(map(repr, POLICIES))
-                raise InvalidOption(f"opponent {opponent!r} is not allowed: it must be {allowed}, or an object with `reset` and `act`")
+                raise InvalidOption(f"opponent {opponent!r} is not allowed; {ALLOWED}")
         return opponents
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
@@ -119,6 +130,8 @@ class CardGymVectorEnv(VectorEnv):
         if self.seed is None:
             raise NotReset("the tables have no games yet: call reset first")
         lanes = np.arange(self.num_envs)
+        if np.shape(actions) != (self.num_envs,):
+            raise InvalidAction(f"actions must be whole numbers of shape ({self.num_envs},), not of shape {np.shape(actions)}")
         actions = np.array([action_number(action) for action in actions], np.int64)
         wrong = self.game.loops.find_illegal(lanes, actions, self._mask)
         if wrong >= 0:
@@ -177,7 +190,7 @@ class CardGymVectorEnv(VectorEnv):
         learner = (lane + self._games[lane]) % self.num_players if self._seat_option == "rotate" else int(self._seat_option)
         self._games[lane] += 1
         self._seats[lane] = learner
-        for place, opponent in enumerate(self._opponents, 1):
+        for place, opponent in enumerate(self._opponents[lane], 1):
             seat = (learner + place) % self.num_players
             self._policies[lane, seat] = POLICIES.index(opponent) if isinstance(opponent, str) else EXTERNAL
             if not isinstance(opponent, str):
@@ -197,7 +210,7 @@ class CardGymVectorEnv(VectorEnv):
                 seat = int(self.states["seat"][lane])
                 observation = np.zeros_like(self._observation[0])
                 mask = self._observe(lane, observation, seat)
-                opponent = self._opponents[(seat - self._seats[lane] - 1) % self.num_players]
+                opponent = self._opponents[lane][(seat - self._seats[lane] - 1) % self.num_players]
                 actions[lane] = action_number(opponent.act(observation, mask, self._view_of(lane, seat)))
                 if not 0 <= actions[lane] < mask.size or not mask[actions[lane]]:
                     raise IllegalAction(f"opponent {opponent!r} at seat {seat} chose {actions[lane]}, which is illegal")

@@ -90,17 +90,17 @@ class CardVectorEnv:
         return self._hand_out()
 
     def step(self, actions: np.ndarray, lanes: np.ndarray | None = None) -> Batch:
-        """One decision in every lane, or in `lanes` only (distinct indices); rows of other lanes stay as they are.
+        """One decision in every lane, or in `lanes` only (distinct whole numbers below N); rows of other lanes stay as they are.
 
         `actions` is of shape (N,), whole numbers; entries of other lanes are ignored. If one is illegal, `IllegalAction`
-        names lane, seat and action, and no lane has changed.
+        names lane, seat and action, and no lane has changed; other mistakes raise `InvalidAction`.
         """
         if self.seed is None:
             raise NotReset("the tables have no games yet: call reset first")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise InvalidAction(f"actions must be whole numbers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}")
-        lanes = self.lanes if lanes is None else np.ascontiguousarray(lanes, np.int64)
+        lanes = self.lanes if lanes is None else self._check_lanes(lanes)
         actions = np.ascontiguousarray(actions, np.int64)
         wrong = self.game.loops.find_illegal(lanes, actions, self._batch.action_mask)
         if wrong >= 0:
@@ -111,6 +111,16 @@ class CardVectorEnv:
             )
         self._run("step_lanes", lanes, (actions, self._blank, 1), self._batch)
         return self._hand_out()
+
+    def _check_lanes(self, lanes: Any) -> np.ndarray:
+        lanes = np.asarray(lanes)
+        if lanes.ndim == 1 and not lanes.size:
+            return np.zeros(0, np.int64)
+        if lanes.ndim != 1 or lanes.dtype.kind not in "iu" or not (lanes.min() >= 0 and lanes.max() < self.num_envs):
+            raise InvalidAction(f"lanes must be whole numbers from 0 to {self.num_envs - 1} in one row, not {lanes!r}")
+        if np.bincount(lanes).max() > 1:
+            raise InvalidAction(f"lanes must be distinct, not {lanes!r}")
+        return np.ascontiguousarray(lanes, np.int64)
 
     def scores(self) -> np.ndarray:
         """The printed scores of all running games now, int64 (N, seats) (G-13)."""
