@@ -103,7 +103,7 @@ def card(title: str, config: Config, meta: dict[str, Any], header: dict[str, Any
     imitation = meta.get("imitation")
     learned = (
         f"It first learned to predict {imitation['choices']:,} choices of `{imitation['player']}` ({imitation['predicted']:.0%} in the "
-        "end) and what they earn, then improved by self-play"
+        "end) and what they earn, then was trained by self-play"
         if imitation
         else "It learned by self-play"
     )
