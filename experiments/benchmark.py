@@ -164,11 +164,41 @@ def classic_case(module: str) -> Case:
     return aec_case(lambda: (getattr(env_module, "raw_env", None) or env_module.env)())
 
 
+def pgx_case(name: str, tables: int = 1024) -> Case:
+    """Random play in Pgx at many tables, compiled by JAX, which uses all cores; games that end start anew."""
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.experimental import auto_reset
+
+    env = pgx.make(name)
+    advance = auto_reset(env.step, env.init)
+
+    def choose(state: Any, key: Any) -> Any:
+        chance, mine = jax.random.split(key)
+        return advance(state, jax.random.categorical(mine, jnp.where(state.legal_action_mask, 0.0, -1e9)), chance)
+
+    step = jax.jit(jax.vmap(choose))
+    key = jax.random.key(0)
+    now = jax.jit(jax.vmap(env.init))(jax.random.split(key, tables))
+
+    def play() -> int:
+        nonlocal key, now
+        key, mine = jax.random.split(key)
+        now = jax.block_until_ready(step(now, jax.random.split(mine, tables)))
+        return tables
+
+    return lambda seconds: until(seconds, play)
+
+
 def peer_cases() -> dict[str, Case]:
     """The cases of other suites that can be set up here."""
     wanted: dict[str, Callable[[], Case]] = {
         "OpenSpiel gin_rummy": lambda: openspiel_case("gin_rummy"),
         "OpenSpiel hearts": lambda: openspiel_case("hearts"),
+        "Pgx backgammon, 1024 tables": lambda: pgx_case("backgammon"),
+        "Pgx leduc_holdem, 1024 tables": lambda: pgx_case("leduc_holdem"),
+        "Pgx sparrow_mahjong, 1024 tables": lambda: pgx_case("sparrow_mahjong"),
         "RLCard uno": lambda: rlcard_case("uno"),
         "PettingZoo connect_four_v3": lambda: classic_case("connect_four_v3"),
         "PettingZoo leduc_holdem_v4": lambda: classic_case("leduc_holdem_v4"),
