@@ -24,7 +24,7 @@ lint: .venv/ready  ## format, linter, type checker
 bench: .venv/peers  ## decisions per second, compile and import times, next to other suites
 	$(BIN)/python -m experiments.benchmark
 
-leaderboard: .venv/ready  ## measure the ladder of every game in about ten minutes (BUDGET=medium, full: with best responses, most of an hour and more)
+leaderboard: .venv/ready  ## measure the ladder of every game in about ten minutes (BUDGET=medium: with best responses, about 35; full: more than an hour)
 	$(BIN)/python -m experiments.leaderboard --budget $(or $(BUDGET),small)
 
 docs: .venv/ready  ## write the generated tables

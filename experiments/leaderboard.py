@@ -6,8 +6,8 @@
 
 Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
-the others: their intervals are wider. With `--budget medium` or `full` a best response (see `experiments.best_response`) is
-trained against every scripted player and every network.
+the others: what is known of them is rougher. With `--budget medium` or `full` a best response (see `experiments.best_response`) is
+trained against every scripted player and every network; it begins as the game's own network.
 """
 
 import hashlib
@@ -51,8 +51,8 @@ class Budget:
 
 BUDGETS = {
     "small": Budget(1000, 400, 16, 0),
-    "medium": Budget(1000, 400, 16, 200_000),
-    "full": Budget(4000, 1000, 32, 200_000),
+    "medium": Budget(1000, 400, 32, 200_000),
+    "full": Budget(4000, 1000, 128, 200_000),
 }
 
 RESPONSE_DEALS = 1000
@@ -64,7 +64,7 @@ class Arguments:
     """Measure the ladder of every game."""
 
     budget: Literal["small", "medium", "full"] = "small"
-    """small: about ten minutes on two cores, when all is compiled; medium: with best responses, half an hour; full: an hour and more"""
+    """small: about ten minutes on two cores, when all is compiled; medium: with best responses, about 35; full: more than an hour"""
     games: tuple[str, ...] = ()
     """ids; all games if none is named"""
     players: tuple[str, ...] = ()
@@ -125,7 +125,8 @@ def respond(ladder: Tournament, arguments: Arguments, budget: Budget, folder: Pa
             game=ladder.game.id,
             target=spec,
             budgets=(budget.responses,),
-            imitated=budget.responses,
+            start="ppo" if "ppo" in targets.values() else None,
+            imitated=budget.responses // 4,
             num_players=ladder.num_players,
             reward=ladder.options["reward"],
             deals=RESPONSE_DEALS,
@@ -213,8 +214,8 @@ def section(results: Sequence[dict[str, Any]]) -> str:
     if first["responses"]:
         text += (
             f" *best response wins* is what a learner wins in one seat with that player in all others ({1 / seats:.0%} is a fair share), "
-            f"after imitating it and {first['responses']:,} choices of training, greedy on {RESPONSE_DEALS:,} deals: a lower bound on "
-            "what one seat can win (below the fair share the learner fell behind a copy of the player)."
+            f"when it begins as `ppo` and trains for {first['responses']:,} choices, greedy on {RESPONSE_DEALS:,} deals. It is a lower "
+            "bound on what one seat can win; where it is below the fair share, nothing was found that beats a copy of the player."
         )
     return "\n\n".join([text, *map(table, results)])
 

@@ -223,11 +223,16 @@ def test_the_shipped_network_of_a_game_wins_more_than_its_share_from_random(game
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game_id", "opponent"), [("ringer-v0", "easy"), ("recurrring-v0", "easy"), ("recurrring-v0", "strong")])
+@pytest.mark.parametrize(
+    ("game_id", "opponent"),
+    [*[(game_id, "easy") for game_id in cardenvs.game_ids() if game_id != "kuhn-v0"], ("timbre-v0", "strong"), ("recurrring-v0", "strong")],
+)
 def test_the_shipped_network_is_stronger_than(game_id: str, opponent: str):
-    match = play_deals(game_id, [agents.make("ppo"), *[agents.make(opponent) for _ in range(3)]], 400, 2)
+    """By score, and where that is not next to nothing by wins."""
+    match = play_deals(game_id, [agents.make("ppo"), *[agents.make(opponent) for _ in range(3)]], 2000, 2)
     assert interval(match.above[..., 0]).low > 0
-    assert interval(match.wins[..., 0]).low > 1 / 4
+    if (game_id, opponent) not in (("ramino-v0", "easy"), ("timbre-v0", "strong")):
+        assert interval(match.wins[..., 0]).low > 1 / 4
 
 
 def test_the_shipped_network_plays_at_every_number_of_seats():
