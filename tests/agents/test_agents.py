@@ -61,8 +61,8 @@ def test_names_are_what_was_asked_for():
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("expert", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH or module:Class"),
-        ("", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH or module:Class"),
+        ("expert", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH, checkpoint:PATH.greedy or module:Class"),
+        ("", "random, easy, strong, flat-mc, .*, human, checkpoint:PATH, checkpoint:PATH.greedy or module:Class"),
         ("checkpoint:", "random, easy"),
         (":Class", "random, easy"),
         ("no.such.module:Class", "cannot be loaded"),
