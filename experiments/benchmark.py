@@ -261,6 +261,8 @@ def bytes_per_table(game_id: str) -> dict[str, int]:
 
 def main(arguments: Arguments) -> dict[str, Any]:
     """Measure, print a Markdown report, and save it with the raw figures."""
+    for game_id in arguments.games:
+        cardenvs.find(game_id)  # wrong ones are refused at once
     starts = {game_id: start_times(game_id) for game_id in arguments.games}
     cases: dict[str, Case] = {}
     for game_id in arguments.games:

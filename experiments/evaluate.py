@@ -16,7 +16,7 @@ import numpy as np
 import cardenvs
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, tables, told_plainly
-from experiments.matches import Deals, as_share, interval, play_deals, seated
+from experiments.matches import Deals, as_share, interval, play_deals, seated, warm_up
 
 
 @dataclass
@@ -59,7 +59,10 @@ def evaluate(arguments: Arguments) -> Deals:
     num_players = game.default_players if arguments.num_players is None else arguments.num_players
     options = parse_options(game, arguments.option)
     game.configure(num_players, options)
-    with seated(line_up(arguments.player, arguments.opponents, num_players), arguments.time_limit) as players:
+    specs = line_up(arguments.player, arguments.opponents, num_players)
+    with seated(specs, arguments.time_limit) as players:
+        for spec in dict.fromkeys(specs):
+            warm_up(game, num_players, spec)
         progress = counter(arguments.deals, "deals")
         return play_deals(game, players, arguments.deals, arguments.seed, options, faults="loss", progress=progress)
 

@@ -1,6 +1,7 @@
 """Matches on duplicate deals, and intervals over deals."""
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -17,9 +18,10 @@ import cardenvs
 from agents import Agent, BatchAgent, CompiledAgent, make
 from agents.agent import ALLOWED, OWN_KINDS, UnknownAgent, find_module
 from agents.isolated import IsolatedAgent, PlayerFault
-from cardenvs.core.game import Game
+from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
+from cardenvs.envs.aec import CardEnv
 from cardenvs.envs.common import action_number, find_game, lane_words
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption
 
@@ -171,6 +173,21 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
         for player in players:
             if isinstance(player, IsolatedAgent):
                 player.close()
+
+
+@functools.cache
+def warm_up(game: Game, num_players: int, spec: str) -> None:
+    """Load or compile what a player needs, before its time is taken; once in a process."""
+    loops = game.loops
+    loops.play_lanes, loops.write_turns, loops.step_lanes, loops.start_lanes  # noqa: B018 - asking for a loop compiles it
+    if spec.partition(":")[0] in (*POLICIES, *OWN_KINDS):
+        env = CardEnv(game, num_players)
+        env.reset(seed=0)
+        while (seen := env.observe(env.agent_selection))["action_mask"].sum() == 1:  # nobody thinks about a forced action
+            env.step(int(seen["action_mask"].argmax()))
+        player = make(spec)
+        player.reset(game, num_players, env.possible_agents.index(env.agent_selection), 0)
+        player.act(seen["observation"], seen["action_mask"], env.view(env.agent_selection))
 
 
 def play_deals(

@@ -35,11 +35,23 @@ import agents
 import cardenvs
 from agents.agent import OWN_KINDS, SEARCHES, find_module
 from agents.isolated import IsolatedAgent
-from cardenvs.core.game import POLICIES, Game
-from cardenvs.envs.aec import CardEnv
+from cardenvs.core.game import Game
 from cardenvs.errors import InvalidOption
 from experiments import counter, parse, parse_options, plots, tables, told_plainly
-from experiments.matches import RESAMPLES, Deals, Fault, Interval, as_share, limits, play_deals, resamples, rotations, seated, stretch
+from experiments.matches import (
+    RESAMPLES,
+    Deals,
+    Fault,
+    Interval,
+    as_share,
+    limits,
+    play_deals,
+    resamples,
+    rotations,
+    seated,
+    stretch,
+    warm_up,
+)
 
 ELO = 400 / np.log(10)
 PRIOR = 0.1
@@ -343,7 +355,7 @@ class Tournament:
         """Play one line-up and write what it brought to `path`; returns the seconds that the players took."""
         with seated([self.players[label] for label in labels], self.time_limit) as players:
             for label in sorted(set(labels)):
-                _warm_up(self.game, self.num_players, self.players[label])
+                warm_up(self.game, self.num_players, self.players[label])
             progress = counter(deals, "deals") if self.workers == 1 else None
             match = play_deals(self.game, players, deals, self.seed, self.options, faults="loss", progress=progress)
         match.save(path)
@@ -440,21 +452,6 @@ def processes(number: int) -> Iterator[Callable[..., Iterator[Any]]]:
         yield pool.map
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@functools.cache
-def _warm_up(game: Game, num_players: int, spec: str) -> None:
-    """Load or compile what a player needs, before its time is taken; once in a process."""
-    loops = game.loops
-    loops.play_lanes, loops.write_turns, loops.step_lanes, loops.start_lanes  # noqa: B018 - asking for a loop compiles it
-    if spec.partition(":")[0] in (*POLICIES, *OWN_KINDS):
-        env = CardEnv(game, num_players)
-        env.reset(seed=0)
-        while (seen := env.observe(env.agent_selection))["action_mask"].sum() == 1:  # nobody thinks about a forced action
-            env.step(int(seen["action_mask"].argmax()))
-        player = agents.make(spec)
-        player.reset(game, num_players, env.possible_agents.index(env.agent_selection), 0)
-        player.act(seen["observation"], seen["action_mask"], env.view(env.agent_selection))
 
 
 def _file_name(labels: Sequence[str]) -> str:
