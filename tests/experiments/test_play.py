@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -199,10 +200,11 @@ def test_at_a_terminal_ctrl_c_leaves_cleanly(tmp_path):
 
 
 def _control(terminal: int) -> None:
-    """Make the terminal that of the new session, so that Ctrl-C reaches it."""
+    """Make the terminal that of the new session, so that Ctrl-C reaches it, also where the tests run in the background and ignore it."""
     import fcntl
     import termios
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
