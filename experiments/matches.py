@@ -22,7 +22,7 @@ from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
 from cardenvs.envs.aec import CardEnv
-from cardenvs.envs.common import action_number, find_game, lane_words
+from cardenvs.envs.common import action_number, check_count, find_game, lane_words
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption
 
 MAX_LANES = 1024
@@ -213,8 +213,7 @@ def play_deals(
     """
     if faults not in ("raise", "loss"):
         raise InvalidOption(f"faults={faults!r} is not allowed: it must be 'raise' or 'loss'")
-    if isinstance(deals, bool) or not isinstance(deals, int | np.integer) or deals < 1:
-        raise InvalidOption(f"deals={deals!r} is not allowed: it must be a whole number from 1")
+    deals = check_count("deals", deals)
     seed, _ = lane_words(seed, 1)
     game = find_game(game)
     blank, all_options = game.configure(len(players), options or {})

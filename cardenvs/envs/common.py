@@ -8,12 +8,19 @@ from gymnasium import spaces
 
 from cardenvs import registry
 from cardenvs.core.game import Game
-from cardenvs.errors import InvalidAction, InvalidSeed, ReplayError
+from cardenvs.errors import InvalidAction, InvalidOption, InvalidSeed, ReplayError
 
 
 def find_game(game: str | Game) -> Game:
     """A game by its id; a `Game` is itself."""
     return game if isinstance(game, Game) else registry.find(game)
+
+
+def check_count(name: str, value: Any) -> int:
+    """The value as an int; raises `InvalidOption` unless it is a whole number from 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidOption(f"{name}={value!r} is not allowed: it must be a whole number from 1")
+    return int(value)
 
 
 def observation_space(game: Game) -> spaces.Box:

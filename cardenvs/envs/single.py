@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
-from cardenvs.envs.common import action_number, find_game, lane_words, observation_space
+from cardenvs.envs.common import action_number, check_count, find_game, lane_words, observation_space
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
 
 ALLOWED = f"an opponent is {', '.join(map(repr, POLICIES))}, or an object with `reset` and `act` such as agents.make('ppo') gives"
@@ -62,9 +62,7 @@ class CardGymVectorEnv(VectorEnv):
     ):
         self.game = find_game(game)
         self._blank, self.options = self.game.configure(num_players, options)
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise InvalidOption(f"num_envs={num_envs!r} is not allowed: it must be a whole number from 1")
-        self.num_envs = int(num_envs)
+        self.num_envs = check_count("num_envs", num_envs)
         self.num_players = int(self._blank["num_seats"][0])
         whole = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
         if seat != "rotate" and not (whole and 0 <= int(seat) < self.num_players):

@@ -10,8 +10,8 @@ import numpy as np
 
 from cardenvs.core.game import Game
 from cardenvs.core.state import new_states
-from cardenvs.envs.common import check_layout, find_game, lane_words, mask_space, observation_space
-from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
+from cardenvs.envs.common import check_count, check_layout, find_game, lane_words, mask_space, observation_space
+from cardenvs.errors import IllegalAction, InvalidAction, NotReset
 
 
 class Batch(NamedTuple):
@@ -50,16 +50,14 @@ class CardVectorEnv:
     def __init__(
         self, game: str | Game, num_envs: int, num_players: int | None = None, *, threads: int = 1, copy: bool = True, **options: Any
     ):
-        for name, value in (("num_envs", num_envs), ("threads", threads)):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InvalidOption(f"{name}={value!r} is not allowed: it must be a whole number from 1")
+        num_envs, threads = check_count("num_envs", num_envs), check_count("threads", threads)
         self.game = find_game(game)
         self._blank, self.options = self.game.configure(num_players, options)
-        self.num_envs = int(num_envs)
+        self.num_envs = num_envs
         self.num_players = int(self._blank["num_seats"][0])
         self.single_observation_space = observation_space(self.game)
         self.single_mask_space = mask_space(self.game)
-        self.threads = min(int(threads), self.num_envs)
+        self.threads = min(threads, self.num_envs)
         self.copy = copy
         self.seed: int | None = None
         self.states = new_states(self.game.state, self.num_envs)
