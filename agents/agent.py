@@ -64,6 +64,22 @@ class BatchAgent(Protocol):
         """Ids of legal actions, whole numbers of shape (k,), for observations int8 (k, n) and masks int8 (k, a)."""
 
 
+class BatchPlayer:
+    """An `Agent` by its `act_batch`: one decision is a batch of one, with a generator of the player's own."""
+
+    def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
+        """Start the generator; see `Agent.reset`."""
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
+        """A legal action; see `Agent.act`."""
+        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """See `BatchAgent.act_batch`."""
+        raise NotImplementedError
+
+
 class CompiledAgent:
     """One of the policies that every game has as a kernel; `policy` is its place in `cardenvs.core.game.POLICIES`."""
 

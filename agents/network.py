@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from agents.agent import UnknownAgent
+from agents.agent import BatchPlayer, UnknownAgent
 from cardenvs import registry
 from cardenvs.core.game import Game
 from cardenvs.errors import CardEnvError
@@ -50,7 +50,7 @@ def choose(logits: np.ndarray, masks: np.ndarray, rng: np.random.Generator | Non
     return np.where(masks != 0, logits, -np.inf).argmax(axis=1)
 
 
-class NetworkAgent:
+class NetworkAgent(BatchPlayer):
     """A trained policy: draws from its probabilities, or with `greedy` takes the likeliest action (of equals the first).
 
     Args:
@@ -81,11 +81,7 @@ class NetworkAgent:
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """Start a game; raises `WrongModel` if it is not the network's."""
         _check(self.name, self.header, game)
-        self._rng = np.random.default_rng(seed)
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
-        """A legal action; see `agents.Agent.act`."""
-        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
+        super().reset(game, num_players, seat, seed)
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""
@@ -106,7 +102,7 @@ class NetworkAgent:
         return values @ weight + bias
 
 
-class ShippedNetwork:
+class ShippedNetwork(BatchPlayer):
     """The network in `agents/weights` of whatever game is played; see `NetworkAgent`. Raises `UnknownAgent` if the game has none."""
 
     def __init__(self, greedy: bool = True):
@@ -121,11 +117,7 @@ class ShippedNetwork:
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """Start a game: this tells whose network plays."""
         self._network = _load_shipped(game, self.greedy)
-        self._rng = np.random.default_rng(seed)
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
-        """A legal action; see `agents.Agent.act`."""
-        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
+        super().reset(game, num_players, seat, seed)
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""

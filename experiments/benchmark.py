@@ -298,7 +298,7 @@ def main(arguments: Arguments) -> dict[str, Any]:
         "start": starts,
         "bytes_per_table": {game_id: bytes_per_table(game_id) for game_id in arguments.games},
         "machine": {"processor": platform.processor() or platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version()},
-        "versions": {name: _version(name) for name in ("cardenvs", "numpy", "numba", "pettingzoo", "open-spiel", "rlcard")},
+        "versions": {name: _version(name) for name in ("cardenvs", "numpy", "numba", "pettingzoo", "open-spiel", "rlcard", "pgx", "jax")},
     }
     write_whole(arguments.out / "benchmark.json", json_text(results))
     write_whole(arguments.out / "benchmark.md", report + "\n")

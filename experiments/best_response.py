@@ -31,17 +31,7 @@ from experiments.matches import as_share, interval, play_deals
 from experiments.selfplay import Pool, SeatVecEnv
 
 try:
-    from experiments.learner import (
-        Learning,
-        Snapshot,
-        at_least,
-        check_learning,
-        imitate,
-        learn,
-        make_learner,
-        policy_layers,
-        set_policy_layers,
-    )
+    from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, policy_layers, set_policy_layers
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
 
@@ -84,6 +74,14 @@ class Arguments(Learning):
     entropy: tuple[float, float] = (0.01, 0.0)
     """Coefficient of the entropy bonus, at the start and at the end. A best response has no need to mix."""
 
+    def check(self) -> None:
+        """See `Learning.check`."""
+        super().check()
+        if not self.budgets or min(self.budgets) < 0:
+            raise InvalidOption(f"budgets={self.budgets} is not allowed: give one or more whole numbers from 0")
+        self.at_least(imitated=0, deals=2)
+        lane_words(self.seed, 1)
+
     def game_options(self, game: Game) -> dict[str, Any]:
         """Options of all tables."""
         return {"reward": self.reward} | parse_options(game, self.option)
@@ -101,7 +99,7 @@ def best_response(
     intervals, `deals` and `seed`. `progress` is called now and then with the number of choices, imitated ones included;
     `evaluated` after each budget with the rows so far.
     """
-    check(arguments)
+    arguments.check()
     game = find(arguments.game)
     options = arguments.game_options(game)
     num_players = game.default_players if arguments.num_players is None else arguments.num_players
@@ -155,15 +153,6 @@ def best_response(
         if evaluated:
             evaluated(rows)
     return rows
-
-
-def check(arguments: Arguments) -> None:
-    """Raise `InvalidOption` for numbers that are not allowed."""
-    if not arguments.budgets or min(arguments.budgets) < 0:
-        raise InvalidOption(f"budgets={arguments.budgets} is not allowed: give one or more whole numbers from 0")
-    check_learning(arguments)
-    at_least(arguments, {"imitated": 0, "deals": 2})
-    lane_words(arguments.seed, 1)
 
 
 def make_frozen(spec: str, game: Game, num_players: int, seed: int) -> CompiledAgent | BatchAgent:

@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.agent import BatchAgent
+from agents.agent import BatchAgent, BatchPlayer
 from agents.network import choose
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import CardEnvError, InvalidOption
@@ -66,20 +66,18 @@ class Learning:
     device: str = "cpu"
     """Of PyTorch. Networks of this size are faster on the CPU."""
 
+    def check(self) -> None:
+        """Raise `InvalidOption` for settings that are not allowed."""
+        self.at_least(tables=1, steps=1, minibatch=1, epochs=1, threads=1)
+        if not self.layers or min(self.layers) < 1:
+            raise InvalidOption(f"layers={self.layers} is not allowed: give the sizes of one or more layers")
 
-def check_learning(learning: Learning) -> None:
-    """Raise `InvalidOption` for settings that are not allowed."""
-    at_least(learning, dict.fromkeys(("tables", "steps", "minibatch", "epochs", "threads"), 1))
-    if not learning.layers or min(learning.layers) < 1:
-        raise InvalidOption(f"layers={learning.layers} is not allowed: give the sizes of one or more layers")
-
-
-def at_least(settings: Any, leasts: Mapping[str, int]) -> None:
-    """Raise `InvalidOption` if one of the numbers is smaller than it may be; None may be left out."""
-    for name, least in leasts.items():
-        number = getattr(settings, name)
-        if number is not None and number < least:
-            raise InvalidOption(f"{name}={number} is not allowed: it must be at least {least}")
+    def at_least(self, **leasts: int) -> None:
+        """Raise `InvalidOption` if one of these numbers is smaller than it may be; None may be left out."""
+        for name, least in leasts.items():
+            number = getattr(self, name)
+            if number is not None and number < least:
+                raise InvalidOption(f"{name}={number} is not allowed: it must be at least {least}")
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,15 @@ class SelfPlay(Learning):
     """Earlier policies in the pool, the latest so many."""
     pool_share: float = 0.2
     """Share of the tables where an opponent from the pool holds some of the seats."""
+
+    def check(self) -> None:
+        """See `Learning.check`."""
+        super().check()
+        self.at_least(snapshots=0)
+        if not 0 <= self.pool_share <= 1:
+            raise InvalidOption(f"pool_share={self.pool_share} is not allowed: it must be a share from 0 to 1")
+        if others := [player for player in self.pool if player not in POLICIES]:
+            raise InvalidOption(f"{', '.join(others)} is not allowed in the pool: it takes {', '.join(POLICIES)}")
 
 
 class Trunk(BaseFeaturesExtractor):
@@ -146,7 +153,7 @@ def _at(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
     return values.gather(1, actions.long().reshape(-1, 1)).flatten()
 
 
-class Snapshot:
+class Snapshot(BatchPlayer):
     """A copy of a learner's policy as it is now, as a player that draws its actions, or with `greedy` takes the likeliest."""
 
     def __init__(self, layers: Mapping[str, torch.Tensor], greedy: bool = False):
@@ -155,14 +162,6 @@ class Snapshot:
         self.layers = {name: tensor.detach().cpu().clone() for name, tensor in layers.items()}
         names = [name.removesuffix(".weight") for name in self.layers if name.endswith(".weight")]
         self._layers = [(self.layers[f"{name}.weight"], self.layers[f"{name}.bias"]) for name in names]
-
-    def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
-        """See `agents.Agent.reset`."""
-        self._rng = np.random.default_rng(seed)
-
-    def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
-        """A legal action; see `agents.Agent.act`."""
-        return int(self.act_batch(observation[None], mask[None], self._rng)[0])
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Legal actions, int64 (k,); see `agents.BatchAgent.act_batch`."""

@@ -30,18 +30,7 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from safetensors.torch import load_file, save
 
-    from experiments.learner import (
-        SelfPlay,
-        Snapshot,
-        at_least,
-        check_learning,
-        imitate,
-        learn,
-        make_learner,
-        make_tables,
-        measure_ceiling,
-        policy_layers,
-    )
+    from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
     from experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
@@ -101,6 +90,13 @@ class Config(SelfPlay):
             raise InvalidOption(f"{path} has unknown settings: {', '.join(unknown)}")
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         return cls(**values | {"runs": Path(values["runs"])})
+
+    def check(self) -> None:
+        """See `Learning.check`; nothing has been made by then."""
+        super().check()
+        self.at_least(snapshot_every=1, imitated=1, decisions=0, minutes=0, evaluations=0, deals=2, seed=0)
+        for player in self.against:
+            agents.make(player)  # raises for what is no player
 
     def saved(self) -> dict[str, Any]:
         """The settings for config.yaml."""
@@ -331,28 +327,14 @@ def read_arguments(argv: Sequence[str] | None) -> Config:
     """The command line, with the settings of the run that `--config` or `--resume` names."""
     config = tyro.cli(Config, args=argv)
     if source := config.resume / "config.yaml" if config.resume else config.config:
-        config = tyro.cli(Config, args=argv, default=Config.load(source))
+        kept = Config.load(source)
+        config = tyro.cli(Config, args=argv, default=kept)
+        if config.resume and (changed := [name for name in FIXED if getattr(config, name) != getattr(kept, name)]):
+            raise InvalidOption(f"another {', '.join(changed)} is not allowed in a run that goes on: start a new one")
     if not config.game:
         raise InvalidOption("which game? Give its id, for example recurrring-v0, or --config or --resume")
-    if config.resume:
-        before = Config.load(config.resume / "config.yaml")
-        if changed := [name for name in FIXED if getattr(config, name) != getattr(before, name)]:
-            raise InvalidOption(f"another {', '.join(changed)} is not allowed in a run that goes on: start a new one")
-    check(config)
+    config.check()
     return replace(config, minutes=10.0) if config.minutes is None and config.decisions is None else config
-
-
-def check(config: Config) -> None:
-    """Raise `InvalidOption` for settings that are not allowed, before anything is made."""
-    check_learning(config)
-    leasts = {"snapshots": 0, "snapshot_every": 1, "imitated": 1, "decisions": 0, "minutes": 0, "evaluations": 0, "deals": 2, "seed": 0}
-    at_least(config, leasts)
-    if not 0 <= config.pool_share <= 1:
-        raise InvalidOption(f"pool_share={config.pool_share} is not allowed: it must be a share from 0 to 1")
-    if others := [player for player in config.pool if player not in POLICIES]:
-        raise InvalidOption(f"{', '.join(others)} is not allowed in the pool: it takes {', '.join(POLICIES)}")
-    for player in config.against:
-        agents.make(player)  # raises for what is no player
 
 
 def main(argv: Sequence[str] | None = None) -> Path | None:
