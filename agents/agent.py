@@ -111,26 +111,26 @@ def make(spec: str) -> Agent:
     """The player that a text stands for; raises `UnknownAgent` with the texts there are.
 
     `random`, `easy`, `strong`: the policies of every game. `flat-mc`, `ismcts`: search, with a budget as in `ismcts:500`
-    (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which takes its likeliest
-    action, or with `ppo:sampling` draws one. `human`: a person at the terminal. `checkpoint:PATH`: a trained network, which draws its
-    actions, or as `checkpoint:PATH?greedy` takes the likeliest (see `agents.network.NetworkAgent`). `module:Class`: any class that is
-    made without arguments and is an `Agent`; its code runs here.
+    (playouts) or `ismcts:50ms`. `ppo`: the trained network that comes with the game, which takes its likeliest action, or
+    with `ppo:sampling` draws one. `human`: a person at the terminal. `checkpoint:PATH`: a trained network, which draws its
+    actions, or as `checkpoint:PATH?greedy` takes the likeliest (see `cardenvs.agents.network.NetworkAgent`).
+    `module:Class`: any class that is made without arguments and is an `Agent`; its code runs here.
     """
     kind, _, rest = spec.partition(":")
     if spec in POLICIES:
         return CompiledAgent(POLICIES.index(spec))
     if kind in SEARCHES:
-        from agents.search import FlatMonteCarlo, TreeSearch
+        from cardenvs.agents.search import FlatMonteCarlo, TreeSearch
 
         searcher = FlatMonteCarlo if kind == "flat-mc" else TreeSearch
         return searcher(rest)
     if spec == "human":
-        from agents.human import HumanAgent
+        from cardenvs.agents.human import HumanAgent
 
         return HumanAgent()
     if (kind == "checkpoint" and rest) or spec in ("ppo", "ppo:sampling"):
         try:
-            from agents.network import NetworkAgent, ShippedNetwork
+            from cardenvs.agents.network import NetworkAgent, ShippedNetwork
 
             return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=spec == "ppo")
         except ImportError as error:

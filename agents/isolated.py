@@ -18,8 +18,8 @@ import traceback
 
 import numpy as np
 
-from agents.agent import Agent, make
 from cardenvs import registry
+from cardenvs.agents.agent import Agent, make
 from cardenvs.core.game import Game
 from cardenvs.envs.common import action_number
 from cardenvs.errors import CardEnvError, InvalidAction
@@ -43,7 +43,7 @@ class IsolatedAgent:
     """The player `module:Class` in a process of its own, started when a game needs it and ended by `close`.
 
     Args:
-        spec: as for `agents.make`.
+        spec: as for `cardenvs.agents.make`.
         time_limit: seconds for each decision.
         start_limit: seconds for each `reset`, where a player may load and compile; the first one starts the process.
 
@@ -81,7 +81,7 @@ class IsolatedAgent:
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "agents.isolated", str(theirs.fileno()), self.name],
+                [sys.executable, "-m", "cardenvs.agents.isolated", str(theirs.fileno()), self.name],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

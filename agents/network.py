@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from agents.agent import BatchPlayer, UnknownAgent
 from cardenvs import registry
+from cardenvs.agents.agent import BatchPlayer, UnknownAgent
 from cardenvs.core.game import Game
 from cardenvs.errors import CardEnvError
 

@@ -1,8 +1,12 @@
 """Reinforcement-learning environments for modern card games: PettingZoo, batch and Gymnasium, on one compiled rules core."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardenvs.registry import find, game_ids, register
+
+if not (Path(__file__).parent / "agents").is_dir():  # a checkout without symbolic links
+    __path__.append(str(Path(__file__).parents[1]))
 
 if TYPE_CHECKING:
     from cardenvs.envs.aec import CardEnv

@@ -1,5 +1,8 @@
 """What one runs: training, evaluation, tournaments, play. Each script takes one dataclass of arguments."""
 
+if __name__ != "cardenvs.experiments":  # in the folder of a checkout, Python also finds it under its short name
+    raise ImportError("import cardenvs.experiments, not experiments")
+
 import contextlib
 import os
 import sys

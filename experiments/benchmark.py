@@ -1,6 +1,6 @@
 """Measure decisions per second, memory, compile and import times, and put them next to other suites.
 
-    python -m experiments.benchmark --games recurrring-v0
+    python -m cardenvs.experiments.benchmark --games recurrring-v0
 
 All figures come from one run: the cases take turns, several rounds of them, and the median of the rounds is shown, since
 the speed of a shared machine changes from second to second. Ratios are of medians.
@@ -26,8 +26,8 @@ import numpy as np
 import cardenvs
 from cardenvs.core.state import new_states
 from cardenvs.envs.common import lane_words
-from experiments import parse, told_plainly
-from experiments.tables import json_text, write_whole
+from cardenvs.experiments import parse, told_plainly
+from cardenvs.experiments.tables import json_text, write_whole
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """How much one seat can gain against a frozen player in all others: a learner is trained to find out.
 
-    python -m experiments.best_response recurrring-v0 --target easy --budgets 250000 1000000
+    python -m cardenvs.experiments.best_response recurrring-v0 --target easy --budgets 250000 1000000
 
 The learner holds one seat of each table, drawn for each game. It begins as the target itself (or as another player, `--start`):
 a network's weights are copied, then choices of that player are imitated. From there on it is trained with MaskablePPO. When it has made
@@ -20,18 +20,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-import agents
-from agents import BatchAgent, CompiledAgent
+from cardenvs import agents
+from cardenvs.agents import BatchAgent, CompiledAgent
 from cardenvs.core.game import Game
 from cardenvs.envs.common import lane_words
 from cardenvs.errors import InvalidOption
+from cardenvs.experiments import counter, parse, parse_options, tables, told_plainly
+from cardenvs.experiments.matches import as_share, interval, play_deals
+from cardenvs.experiments.selfplay import Pool, SeatVecEnv
 from cardenvs.registry import find
-from experiments import counter, parse, parse_options, tables, told_plainly
-from experiments.matches import as_share, interval, play_deals
-from experiments.selfplay import Pool, SeatVecEnv
 
 try:
-    from experiments.learner import Learning, Snapshot, imitate, learn, make_learner, policy_layers, set_policy_layers
+    from cardenvs.experiments.learner import Learning, Snapshot, imitate, learn, make_learner, policy_layers, set_policy_layers
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
 
@@ -156,7 +156,7 @@ def best_response(
 
 
 def make_frozen(spec: str, game: Game, num_players: int, seed: int) -> CompiledAgent | BatchAgent:
-    """The player of a text for `agents.make`, ready to decide for any seat of many tables; `InvalidOption` if it cannot."""
+    """The player of a text for `cardenvs.agents.make`, ready to decide for any seat of many tables; `InvalidOption` if it cannot."""
     player = agents.make(spec)
     if not isinstance(player, CompiledAgent | BatchAgent):
         raise InvalidOption(

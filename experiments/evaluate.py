@@ -1,6 +1,6 @@
 """A player against others, on duplicate deals.
 
-    python -m experiments.evaluate recurrring-v0 --player strong --opponents easy --num-players 4 --option num_games=1
+    python -m cardenvs.experiments.evaluate recurrring-v0 --player strong --opponents easy --num-players 4 --option num_games=1
 
 Every deal is played once per rotation of the seats with the same chance. Scores are printed scores above the mean of the
 table; the winner's point is shared among ties; intervals are 95 % bootstrap intervals over deals.
@@ -15,8 +15,8 @@ import numpy as np
 
 import cardenvs
 from cardenvs.errors import InvalidOption
-from experiments import counter, parse, parse_options, tables, told_plainly
-from experiments.matches import Deals, as_share, interval, play_deals, seated, warm_up
+from cardenvs.experiments import counter, parse, parse_options, tables, told_plainly
+from cardenvs.experiments.matches import Deals, as_share, interval, play_deals, seated, warm_up
 
 
 @dataclass

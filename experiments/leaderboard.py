@@ -1,12 +1,12 @@
 """The ladder of every game, measured: each player against each other, and at tables of different players.
 
-    python -m experiments.leaderboard --budget small
-    python -m experiments.leaderboard --budget full --publish
-    python -m experiments.leaderboard --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
+    python -m cardenvs.experiments.leaderboard --budget small
+    python -m cardenvs.experiments.leaderboard --budget full --publish
+    python -m cardenvs.experiments.leaderboard --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
 
-Each game is a tournament (see `experiments.tournament`) in a folder of its own, so that the same command goes on where it was
+Each game is a tournament (see `cardenvs.experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
-the others: what is known of them is rougher. With `--budget medium` or `full` a best response (see `experiments.best_response`) is
+the others: what is known of them is rougher. With `--budget medium` or `full` a best response (see `cardenvs.experiments.best_response`) is
 trained against every scripted player and every network; it begins as the game's own network.
 """
 
@@ -21,13 +21,13 @@ from typing import Any, Literal
 import cardenvs
 from cardenvs.core.game import POLICIES
 from cardenvs.errors import InvalidOption
-from experiments import parse, tables, told_plainly, tournament
-from experiments.best_response import Arguments as BestResponse
-from experiments.best_response import best_response
-from experiments.matches import Interval
-from experiments.tournament import Standing, Tournament, deals_for, games_per_deal, leaderboard
+from cardenvs.experiments import parse, tables, told_plainly, tournament
+from cardenvs.experiments.best_response import Arguments as BestResponse
+from cardenvs.experiments.best_response import best_response
+from cardenvs.experiments.matches import Interval
+from cardenvs.experiments.tournament import Standing, Tournament, deals_for, games_per_deal, leaderboard
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 
 LADDER = ("random", "easy", "strong", "flat-mc:100", "ismcts:100", "ppo")
 """Players that every game has."""
@@ -204,8 +204,8 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         return f"{deals * games_per_deal(seats):,} games on {deals:,} deals"
 
     text = (
-        f"`python -m experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing plays "
-        f"{games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players, "
+        f"`python -m cardenvs.experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing "
+        f"plays {games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players, "
         f"{first['mixed_games']:,} games each, with a search {first['search_games']:,}. Ratings are Bradley-Terry's over "
         "all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap intervals over deals; players are "
         f"sorted by the lower bound of their score. Times are means while {first['workers']} matches ran at once: scripted players and "

@@ -15,12 +15,12 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.agent import BatchAgent, BatchPlayer
-from agents.network import choose
+from cardenvs.agents.agent import BatchAgent, BatchPlayer
+from cardenvs.agents.network import choose
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import CardEnvError, InvalidOption
-from experiments.binary import BinaryLinear
-from experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
+from cardenvs.experiments.binary import BinaryLinear
+from cardenvs.experiments.selfplay import Pool, SeatRolloutBuffer, SeatVecEnv, StubVecEnv
 
 ILLEGAL = -1e8
 """Logit of an illegal action: its probability is exactly 0, and products with its logarithm are finite."""

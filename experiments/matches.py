@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cardenvs
-from agents import Agent, BatchAgent, CompiledAgent, make
-from agents.agent import ALLOWED, OWN_KINDS, UnknownAgent, find_module
-from agents.isolated import IsolatedAgent, PlayerFault
+from cardenvs.agents import Agent, BatchAgent, CompiledAgent, make
+from cardenvs.agents.agent import ALLOWED, OWN_KINDS, UnknownAgent, find_module
+from cardenvs.agents.isolated import IsolatedAgent, PlayerFault
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
@@ -149,7 +149,7 @@ def rotations(num_players: int) -> np.ndarray:
 
 @contextlib.contextmanager
 def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
-    """The players of a line-up of texts for `agents.make`.
+    """The players of a line-up of texts for `cardenvs.agents.make`.
 
     Those of the form `module:Class` get processes of their own with `time_limit` seconds a decision, which end with the context.
     Raises `UnknownAgent` for other texts than those of players, and if there is no such module.

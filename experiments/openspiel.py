@@ -2,7 +2,7 @@
 
     import pyspiel
 
-    import experiments.openspiel  # registers the games below
+    import cardenvs.experiments.openspiel  # registers the games below
 
     game = pyspiel.load_game("python_cardenvs_kuhn")
 
@@ -30,14 +30,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cardenvs
-from agents import Agent, CompiledAgent, MissingExtra
-from agents.network import NetworkAgent, ShippedNetwork
+from cardenvs.agents import Agent, CompiledAgent, MissingExtra
+from cardenvs.agents.network import NetworkAgent, ShippedNetwork
 from cardenvs.core.game import Game
 from cardenvs.core.state import WIN, new_states
 from cardenvs.envs.aec import CardEnv
 from cardenvs.envs.common import action_number
 from cardenvs.errors import IllegalAction, InvalidOption
-from experiments import parse_options
+from cardenvs.experiments import parse_options
 
 try:
     import pyspiel

@@ -1,7 +1,7 @@
 """A person at the terminal against any players; or a saved game, move by move.
 
-    python -m experiments.play recurrring-v0 --opponents strong --num-players 4
-    python -m experiments.play --record runs/play/recurrring-v0-20260131-201500.json
+    python -m cardenvs.experiments.play recurrring-v0 --opponents strong --num-players 4
+    python -m cardenvs.experiments.play --record runs/play/recurrring-v0-20260131-201500.json
 
 Between your own moves you are shown the lines of your view that changed. The end of the input and Ctrl-C leave the game; its
 record is saved in any case.
@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 import cardenvs
-from agents.human import fit
-from agents.isolated import PlayerFault
+from cardenvs.agents.human import fit
+from cardenvs.agents.isolated import PlayerFault
 from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import InvalidAction, InvalidOption
-from experiments import parse, parse_options, tables, told_plainly
-from experiments.evaluate import line_up
-from experiments.matches import seated
+from cardenvs.experiments import parse, parse_options, tables, told_plainly
+from cardenvs.experiments.evaluate import line_up
+from cardenvs.experiments.matches import seated
 
 
 @dataclass

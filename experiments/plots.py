@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.matches import Interval
-from experiments.tables import write_whole
+from cardenvs.experiments.matches import Interval
+from cardenvs.experiments.tables import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

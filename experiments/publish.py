@@ -1,6 +1,6 @@
 """Make the best policy of a training run the network that comes with its game, as the player `ppo`.
 
-    python -m experiments.publish runs/ringer-v0-4p/maskable-ppo/20260101-1200-selfplay-s0
+    python -m cardenvs.experiments.publish runs/ringer-v0-4p/maskable-ppo/20260101-1200-selfplay-s0
 
 Writes to `agents/weights`: the weights as float16 with their header, a model card that says how they were made and how they
 play, and the learning curve.
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save
 
-from agents import network
+from cardenvs.agents import network
 from cardenvs.errors import InvalidOption
-from experiments import evaluate, parse, tables, told_plainly
-from experiments.train import Config
+from cardenvs.experiments import evaluate, parse, tables, told_plainly
+from cardenvs.experiments.train import Config
 
 
 @dataclass
@@ -47,7 +47,7 @@ def shrink(run: Path, path: Path) -> dict[str, Any]:
 
 def command(config: Config) -> str:
     """The command that repeats a run with these settings, without where it was kept."""
-    words = ["python", "-m", "experiments.train", config.game]
+    words = ["python", "-m", "cardenvs.experiments.train", config.game]
     for field in fields(Config):
         value = getattr(config, field.name)
         if field.name not in ("game", "runs", "config", "resume") and value != field.default and value is not None:
@@ -136,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         config = Config.load(arguments.run / "config.yaml")
         meta = json.loads((arguments.run / "meta.json").read_text())
         if "finished" not in meta:
-            raise InvalidOption(f"the run is not finished: python -m experiments.train --resume {arguments.run}")
+            raise InvalidOption(f"the run is not finished: python -m cardenvs.experiments.train --resume {arguments.run}")
         if "best" not in meta:
             raise InvalidOption("the run was never evaluated, so that no policy of it is the best: train with --evaluations")
         picture = (arguments.run / "learning_curve.png").read_bytes()

@@ -20,11 +20,11 @@ import yaml
 from sb3_contrib import MaskablePPO
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.network import layout_digest
+from cardenvs.agents.network import layout_digest
 from cardenvs.core.game import Game
 from cardenvs.errors import InvalidOption
-from experiments import plots
-from experiments.tables import json_text, write_whole
+from cardenvs.experiments import plots
+from cardenvs.experiments.tables import json_text, write_whole
 
 PACKAGES = ("cardenvs", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch")
 
@@ -206,7 +206,7 @@ def commit() -> str | None:
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=Path(__file__).parent,
+            cwd=Path(__file__).resolve().parent,
             capture_output=True,
             text=True,
             check=True,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.matches import Fault, Interval
+from cardenvs.experiments.matches import Fault, Interval
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

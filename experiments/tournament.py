@@ -1,6 +1,6 @@
 """Round robin between any players, on the same duplicate deals for every pairing.
 
-    python -m experiments.tournament recurrring-v0 --players random easy strong mine=checkpoint:runs/…/policy.safetensors
+    python -m cardenvs.experiments.tournament recurrring-v0 --players random easy strong mine=checkpoint:runs/…/policy.safetensors
 
 A pairing fills the table by turns, A B A B …, so that both players hold as many seats and have an opponent on either side.
 With an odd number of seats it is played twice, A B A and B A B (at three seats: one against two, both ways). With all
@@ -31,14 +31,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import agents
 import cardenvs
-from agents.agent import OWN_KINDS, SEARCHES, find_module
-from agents.isolated import IsolatedAgent
+from cardenvs import agents
+from cardenvs.agents.agent import OWN_KINDS, SEARCHES, find_module
+from cardenvs.agents.isolated import IsolatedAgent
 from cardenvs.core.game import Game
 from cardenvs.errors import InvalidOption
-from experiments import counter, parse, parse_options, plots, tables, told_plainly
-from experiments.matches import (
+from cardenvs.experiments import counter, parse, parse_options, plots, tables, told_plainly
+from cardenvs.experiments.matches import (
     RESAMPLES,
     Deals,
     Fault,
@@ -472,7 +472,7 @@ def _identity(spec: str, game: Game) -> str:
         return f"{spec} {_digest(Path(found.origin))}" if found and found.origin and Path(found.origin).is_file() else spec
     if kind not in ("checkpoint", "ppo"):
         return spec
-    from agents.network import find_policy, shipped_policy
+    from cardenvs.agents.network import find_policy, shipped_policy
 
     return f"{spec} {_digest(find_policy(Path(rest.partition('?')[0])) if kind == 'checkpoint' else shipped_policy(game))}"
 

@@ -1,8 +1,8 @@
 """Train a player by self-play of all seats.
 
-python -m experiments.train recurrring-v0 --minutes 10
-python -m experiments.train --config RUN/config.yaml
-python -m experiments.train --resume RUN
+python -m cardenvs.experiments.train recurrring-v0 --minutes 10
+python -m cardenvs.experiments.train --config RUN/config.yaml
+python -m cardenvs.experiments.train --resume RUN
 """
 
 import json
@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-import agents
-from agents.network import header_of
+from cardenvs import agents
+from cardenvs.agents.network import header_of
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import InvalidOption
+from cardenvs.experiments import parse_options, tables, told_plainly
+from cardenvs.experiments.matches import Interval, as_share, interval, play_deals
 from cardenvs.registry import find
-from experiments import parse_options, tables, told_plainly
-from experiments.matches import Interval, as_share, interval, play_deals
 
 try:
     import torch
@@ -30,8 +30,8 @@ try:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from safetensors.torch import load_file, save
 
-    from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
-    from experiments.runs import RunFolder, now, to_arrays
+    from cardenvs.experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
+    from cardenvs.experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
     raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
 
@@ -353,7 +353,9 @@ def main(argv: Sequence[str] | None = None) -> Path | None:
         with told_plainly():
             training.train(console)
     except KeyboardInterrupt:
-        console.print(f"stopped; go on with: python -m experiments.train --resume {training.run.path}", highlight=False, soft_wrap=True)
+        console.print(
+            f"stopped; go on with: python -m cardenvs.experiments.train --resume {training.run.path}", highlight=False, soft_wrap=True
+        )
     return training.run.path
 
 

@@ -116,8 +116,8 @@ def core() -> None:
         "tyro",
         "rich",
         "pygame",
-        "agents",
-        "experiments",
+        "cardenvs.agents",
+        "cardenvs.experiments",
     ):
         sys.modules[name] = None  # type: ignore[assignment]  # makes its import fail
     for case in smallest():

@@ -19,7 +19,7 @@ ALLOWED = f"an opponent is {', '.join(map(repr, POLICIES))}, or an object with `
 
 
 class Opponent(Protocol):
-    """A player in Python, such as those of `agents.make`."""
+    """A player in Python, such as those of `cardenvs.agents.make`."""
 
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """A game begins."""

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-import agents
 import cardenvs
-from agents import CompiledAgent, MissingExtra, UnknownAgent, make
-from agents.human import HumanAgent, fit, menu
+from cardenvs import agents
+from cardenvs.agents import CompiledAgent, MissingExtra, UnknownAgent, make
+from cardenvs.agents.human import HumanAgent, fit, menu
 from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import CardEnvError, InvalidOption
 from tests.common import ROOT, cases, play
@@ -83,14 +83,14 @@ def test_policies_are_those_that_there_are():
 def test_a_checkpoint_without_the_extra_names_it(monkeypatch):
     """FC-87"""
     monkeypatch.setitem(sys.modules, "safetensors", None)
-    monkeypatch.delitem(sys.modules, "agents.network", raising=False)
+    monkeypatch.delitem(sys.modules, "cardenvs.agents.network", raising=False)
     with pytest.raises(MissingExtra, match=r"safetensors.*\[train\]"):
         make("checkpoint:somewhere")
 
 
 def test_players_need_neither_torch_nor_the_other_extras():
     code = (
-        "import sys, agents, agents.human, agents.isolated; "
+        "import sys, cardenvs.agents, cardenvs.agents.human, cardenvs.agents.isolated; "
         "print([name for name in ('torch', 'stable_baselines3', 'tyro', 'matplotlib', 'safetensors') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -13,16 +13,15 @@ from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 from sb3_contrib import MaskablePPO
 
-import agents
 import cardenvs
-from agents.agent import UnknownAgent
-from agents.network import WEIGHTS, NetworkAgent, WrongModel, choose, header_of, layout_digest
-from cardenvs import registry
+from cardenvs import agents, registry
+from cardenvs.agents.agent import UnknownAgent
+from cardenvs.agents.network import WEIGHTS, NetworkAgent, WrongModel, choose, header_of, layout_digest
 from cardenvs.core.encoding import ObservationTable
 from cardenvs.core.game import Game
-from experiments.learner import SelfPlay, make_learner, make_tables, policy_layers
-from experiments.matches import interval, play_deals
-from experiments.runs import RunFolder
+from cardenvs.experiments.learner import SelfPlay, make_learner, make_tables, policy_layers
+from cardenvs.experiments.matches import interval, play_deals
+from cardenvs.experiments.runs import RunFolder
 from tests.common import ROOT
 
 LEARNING = SelfPlay(tables=32, steps=4, layers=(24, 16))
@@ -190,7 +189,8 @@ def test_paths_and_words_that_do_not_exist_are_refused(path: Path, tmp_path: Pat
 
 def test_it_plays_without_torch(path: Path):
     code = (
-        "import sys; sys.modules['torch'] = sys.modules['stable_baselines3'] = None; import numpy as np, tests, agents\n"
+        "import sys; sys.modules['torch'] = sys.modules['stable_baselines3'] = None; import numpy as np, tests\n"
+        "from cardenvs import agents\n"
         f"agent = agents.make('checkpoint:{path}')\n"
         "print(agent.act_batch(np.zeros((3, agent.game.observation.size), np.int8), np.int8([[0, 1]] * 3), np.random.default_rng(0)))"
     )

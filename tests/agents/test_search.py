@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import cardenvs
-from agents import make
-from agents.search import FIRST, KEY, MAX_DEPTH, NEXT, VISITS, Budget, TreeSearch
+from cardenvs.agents import make
+from cardenvs.agents.search import FIRST, KEY, MAX_DEPTH, NEXT, VISITS, Budget, TreeSearch
 from cardenvs.core.game import Game
 from cardenvs.core.state import new_states
 from cardenvs.envs.aec import CardEnv
 from cardenvs.errors import InvalidOption
-from experiments.matches import interval, play_deals
+from cardenvs.experiments.matches import interval, play_deals
 from tests.common import GAMES, differences, over, pick
 
 SEARCHERS = ["flat-mc:40", "ismcts:40"]

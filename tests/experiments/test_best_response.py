@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-import agents
 import cardenvs
-from agents.network import header_of
+from cardenvs import agents
+from cardenvs.agents.network import header_of
 from cardenvs.core.game import POLICIES, Game
-from experiments import best_response as script
-from experiments.best_response import LOWER_BOUND, Arguments, best_response, make_tables
-from experiments.matches import Interval, interval, play_deals
+from cardenvs.experiments import best_response as script
+from cardenvs.experiments.best_response import LOWER_BOUND, Arguments, best_response, make_tables
+from cardenvs.experiments.matches import Interval, interval, play_deals
 from tests.experiments.rogues import BatchLast
 from tests.toy.kuhn.heuristics import BETS, OUT_OF
 

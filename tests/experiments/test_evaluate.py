@@ -8,9 +8,9 @@ import pytest
 
 from cardenvs.core import jit
 from cardenvs.errors import InvalidOption
-from experiments import counter, evaluate
-from experiments.evaluate import Arguments, line_up, player_rows, seat_rows
-from experiments.matches import interval
+from cardenvs.experiments import counter, evaluate
+from cardenvs.experiments.evaluate import Arguments, line_up, player_rows, seat_rows
+from cardenvs.experiments.matches import interval
 
 
 def test_opponents_are_one_for_all_or_one_each():

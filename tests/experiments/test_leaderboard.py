@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from cardenvs.errors import InvalidOption
-from experiments import leaderboard
-from experiments.leaderboard import END, START, Budget, published, read, table, write_readme
-from experiments.tournament import Standing
+from cardenvs.experiments import leaderboard
+from cardenvs.experiments.leaderboard import END, START, Budget, published, read, table, write_readme
+from cardenvs.experiments.tournament import Standing
 from tests.common import ROOT
 
 BUDGET = "--games kuhn-v0 --num-players 2 --workers 1"

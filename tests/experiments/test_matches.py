@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import cardenvs
-from agents import make
-from agents.isolated import IsolatedAgent
+from cardenvs.agents import make
+from cardenvs.agents.isolated import IsolatedAgent
 from cardenvs.core import jit
 from cardenvs.core.game import Game
 from cardenvs.errors import IllegalAction, InvalidOption, InvalidSeed
-from experiments import matches, parse_options
-from experiments.matches import Deals, interval, play_deals, rotations, seated, stretch
+from cardenvs.experiments import matches, parse_options
+from cardenvs.experiments.matches import Deals, interval, play_deals, rotations, seated, stretch
 from tests.experiments import rogues
 
 SHORT = {"num_games": 1}

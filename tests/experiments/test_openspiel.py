@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import cardenvs
-from agents.network import NetworkAgent
+from cardenvs.agents.network import NetworkAgent
 from cardenvs.core import jit
 from cardenvs.errors import IllegalAction, InvalidOption
 from tests.toy.test_kuhn import WORDS
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: extra [openspiel]")
 
-from experiments import exploitability, openspiel  # noqa: E402
-from experiments.exploitability import Arguments, measure  # noqa: E402
+from cardenvs.experiments import exploitability, openspiel  # noqa: E402
+from cardenvs.experiments.exploitability import Arguments, measure  # noqa: E402
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="walks thousands of states")
 
@@ -255,8 +255,8 @@ def test_the_command_prints_a_table(capsys):
 
 def test_without_openspiel_the_command_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    monkeypatch.delitem(sys.modules, "experiments.openspiel")
-    monkeypatch.delattr("experiments.openspiel")
+    monkeypatch.delitem(sys.modules, "cardenvs.experiments.openspiel")
+    monkeypatch.delattr("cardenvs.experiments.openspiel")
     with pytest.raises(SystemExit, match=r"MissingExtra: OpenSpiel is not installed.*pip install -e '\.\[openspiel\]'"):
         exploitability.main(["kuhn"])
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cardenvs
-from experiments import play
+from cardenvs.experiments import play
 from tests.common import ROOT
 
 ROGUES = "tests.experiments.rogues"
@@ -163,7 +163,7 @@ def test_a_record_that_is_none_is_refused(tmp_path):
 def test_in_a_pipe(tmp_path):
     """FC-89: the end of the input, a narrow window, no colour."""
     done = subprocess.run(
-        [sys.executable, "-m", "experiments.play", "recurrring-v0", "--seed", "3", "--out", "game.json"],
+        [sys.executable, "-m", "cardenvs.experiments.play", "recurrring-v0", "--seed", "3", "--out", "game.json"],
         input="what\n1\n", capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "40"},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -179,7 +179,7 @@ def test_at_a_terminal_ctrl_c_leaves_cleanly(tmp_path):
     """FC-89"""
     main_end, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "experiments.play", "recurrring-v0", "--seed", "3", "--out", "game.json"],
+        [sys.executable, "-m", "cardenvs.experiments.play", "recurrring-v0", "--seed", "3", "--out", "game.json"],
         stdin=terminal, stdout=terminal, stderr=terminal, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True, preexec_fn=lambda: _control(terminal),
     )  # fmt: skip

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from agents.network import NetworkAgent
-from experiments import publish, train
-from experiments.train import Config
+from cardenvs.agents.network import NetworkAgent
+from cardenvs.experiments import publish, train
+from cardenvs.experiments.train import Config
 
 TINY = ["--tables", "16", "--steps", "8", "--minibatch", "64", "--epochs", "1", "--layers", "16", "--evaluations", "1", "--deals", "4"]
 
@@ -45,7 +45,7 @@ def test_a_run_becomes_the_network_of_its_game(run: Path, tmp_path: Path):
 
 def test_the_command_of_the_card_has_the_settings_of_the_run(run: Path, tmp_path: Path):
     publish.main([str(run), "--deals", "8", "--out", str(tmp_path)])
-    (command,) = re.findall(r"```bash\npython -m experiments\.train (.*)\n```", (tmp_path / "kuhn.md").read_text())
+    (command,) = re.findall(r"```bash\npython -m cardenvs\.experiments\.train (.*)\n```", (tmp_path / "kuhn.md").read_text())
     config = Config.load(run / "config.yaml")
     again = train.read_arguments(shlex.split(command))
     assert {**again.saved(), "runs": ""} == {**config.saved(), "runs": ""}
@@ -55,12 +55,12 @@ def test_the_card_of_a_resumed_run_has_all_commands(run: Path, tmp_path: Path):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     lines = "kuhn-v0 --imitate strong --runs here --decisions 500", "--resume=here/run --decisions 1000 --epochs 1 --runs=here"
-    (copy / "command.txt").write_text("".join(f"python -m experiments.train {line}\n" for line in lines))
+    (copy / "command.txt").write_text("".join(f"python -m cardenvs.experiments.train {line}\n" for line in lines))
     publish.main([str(copy), "--deals", "8", "--out", str(tmp_path)])
     (block,) = re.findall(r"```bash\n(.*)\n```", (tmp_path / "kuhn.md").read_text(), re.DOTALL)
     assert block.splitlines() == [
-        "python -m experiments.train kuhn-v0 --imitate strong --decisions 500",
-        "python -m experiments.train --resume RUN --decisions 1000 --epochs 1",
+        "python -m cardenvs.experiments.train kuhn-v0 --imitate strong --decisions 500",
+        "python -m cardenvs.experiments.train --resume RUN --decisions 1000 --epochs 1",
     ]
 
 

@@ -9,13 +9,13 @@ import torch
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from stable_baselines3.common.preprocessing import is_image_space
 
-import agents
 import cardenvs
+from cardenvs import agents
 from cardenvs.core.game import POLICIES, Game
-from experiments.binary import BinaryLinear
-from experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
-from experiments.matches import interval, play_deals
-from experiments.selfplay import NOBODY, EmptyMask, Pool, SeatRolloutBuffer, SeatVecEnv
+from cardenvs.experiments.binary import BinaryLinear
+from cardenvs.experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
+from cardenvs.experiments.matches import interval, play_deals
+from cardenvs.experiments.selfplay import NOBODY, EmptyMask, Pool, SeatRolloutBuffer, SeatVecEnv
 
 GAME = "recurrring-v0"
 SMALL = SelfPlay(tables=16, steps=16, minibatch=128, epochs=1, layers=(16,), snapshots=3)

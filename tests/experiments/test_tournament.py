@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make
+from cardenvs.agents import make
 from cardenvs.errors import InvalidOption
-from experiments import tournament
-from experiments.matches import Deals, play_deals, stretch
-from experiments.tournament import ELO, Arguments, Match, Tournament, bradley_terry, labelled, leaderboard, line_ups, pairings
+from cardenvs.experiments import tournament
+from cardenvs.experiments.matches import Deals, play_deals, stretch
+from cardenvs.experiments.tournament import ELO, Arguments, Match, Tournament, bradley_terry, labelled, leaderboard, line_ups, pairings
 
 ROGUES = "tests.experiments.rogues"
 
@@ -318,7 +318,7 @@ def test_unknown_players_are_refused_before_anything_is_played(tmp_path):
 
 def test_misbehaving_players_lose_their_games_and_the_rest_goes_on(tmp_path, monkeypatch):
     """FC-62"""
-    monkeypatch.setattr("experiments.matches.FORFEIT_AFTER", 1)
+    monkeypatch.setattr("cardenvs.experiments.matches.FORFEIT_AFTER", 1)
     players = f"random easy crash={ROGUES}:Exiting hang={ROGUES}:Sleeping"
     standings = run(tmp_path, f"kuhn-v0 --players {players} --games 4 --time-limit 0.5")
     by_name = {standing["player"]: standing for standing in standings}

@@ -16,10 +16,10 @@ import yaml
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-import agents
-from experiments import runs, train
-from experiments.matches import interval, play_deals
-from experiments.train import Config, Training
+from cardenvs import agents
+from cardenvs.experiments import runs, train
+from cardenvs.experiments.matches import interval, play_deals
+from cardenvs.experiments.train import Config, Training
 from tests.common import ROOT
 
 TINY = ["--tables", "16", "--steps", "8", "--minibatch", "64", "--epochs", "1", "--layers", "16", "--deals", "4", "--snapshot-every", "3"]
@@ -288,7 +288,7 @@ def test_the_ceiling_is_printed(capsys: pytest.CaptureFixture[str]):
 
 def test_without_torch_the_extra_is_named():
     """FC-87"""
-    code = "import sys; sys.modules['torch'] = None; import experiments.train"
+    code = "import sys; sys.modules['torch'] = None; import cardenvs.experiments.train"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.strip() == "training needs torch, which the extra [train] installs: pip install -e '.[train]'"
@@ -297,7 +297,7 @@ def test_without_torch_the_extra_is_named():
 @pytest.mark.slow
 def test_a_killed_run_resumes(tmp_path: Path):
     """FC-64: SIGKILL in the middle of training."""
-    command = [sys.executable, "-m", "experiments.train"]
+    command = [sys.executable, "-m", "cardenvs.experiments.train"]
     start = ["recurrring-v0", *TINY, "--decisions", "30000", "--evaluations", "2", "--runs", str(tmp_path)]
     process = subprocess.Popen([*command, *start], cwd=ROOT)
     while not (found := list(tmp_path.glob("*/*/*/progress.csv"))) or len(found[0].read_text().splitlines()) < 50:
