@@ -91,12 +91,13 @@ class CompiledAgent:
 
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """Start the policy's generator at the word `seed`."""
-        self._choose = game.loops.choose_one
+        self._game = game
         self._words = np.array([seed], np.uint64)
 
     def act(self, observation: np.ndarray, mask: np.ndarray, view: np.ndarray) -> int:
         """The policy's choice; see `Agent.act`."""
-        return int(self._choose(view, mask, self.policy, self._words))
+        view, mask = np.ascontiguousarray(view, self._game.state), np.ascontiguousarray(mask, np.int8)
+        return int(self._game.loops.choose_one(view, mask, self.policy, self._words))
 
 
 def find_module(name: str) -> ModuleSpec | None:

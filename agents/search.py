@@ -227,22 +227,6 @@ def add_world(sums, tried, earned):
         sums[1, tried[k]] += (earned[k] - earned[0]) ** 2
 
 
-HELPERS = (
-    begin,
-    add_world,
-    play_on,
-    play_out,
-    list_legal,
-    digest,
-    name_choice,
-    find_edge,
-    add_edge,
-    edge_of,
-    add_node,
-    find_node,
-    pick_edge,
-    choose_edges,
-)
 FIRST, KEY_OF_NODE, NEXT_NODE, KEY, NEXT, VISITS, AVAILABLE, CHILD = range(8)
 """Rows of a tree: of nodes the first edge, the digest and the next of the same bucket; of edges key, next edge, visits, times it
 could be taken, and node."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -170,18 +170,22 @@ class GameLoops:
     """The loops of a module bound to one game; each is compiled, or read from the cache, when first asked for.
 
     The module is `cardenvs.core.loops`, or one that builds on it in the same way: its functions may use the names of the
-    game's kernels and of the helpers there, and list their own helpers in `HELPERS`.
+    game's kernels and of the helpers there. Functions without annotations are helpers, parts of the loops.
     """
 
     def __init__(self, game: Game, module: ModuleType = loops):
         self._game, self._module = game, module
         self._name = game.id if module is loops else f"{game.id}-{module.__name__}"
         self._namespace = {**vars(loops), **vars(module), **{kernel: getattr(game, kernel) for kernel in KERNELS}}
-        for helper in dict.fromkeys(loops.HELPERS + module.HELPERS):
-            self._namespace[helper.__name__] = jit.kernel(jit.rebind(helper, self._namespace))
-        self._sources = (Path(__file__).parent, Path(inspect.getfile(game.deck)).parent, Path(inspect.getfile(module)))
+        for part in dict.fromkeys((loops, module)):
+            for name, value in vars(part).items():
+                if isinstance(value, FunctionType) and value.__module__ == part.__name__ and not value.__annotations__:
+                    self._namespace[name] = jit.kernel(jit.rebind(value, self._namespace))
+        self._folder = jit.cache_folder(
+            self._name, [getattr(game, kernel) for kernel in KERNELS], (Path(__file__).parent, Path(inspect.getfile(module)))
+        )
 
     def __getattr__(self, name: str) -> Callable:
-        loop = jit.bind(getattr(self._module, name), self._game.state, self._name, self._namespace, self._sources)
+        loop = jit.bind(getattr(self._module, name), self._game.state, self._name, self._namespace, self._folder)
         setattr(self, name, loop)
         return loop

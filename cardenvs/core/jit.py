@@ -1,4 +1,4 @@
-"""The only import of numba: how kernels are declared, and how the shared loops are compiled and cached for a game.
+"""How kernels are declared, and how the shared loops are compiled and cached for a game.
 
 A *kernel* is a small function of the rules; it is compiled as part of the loops that call it. A *loop* is a template:
 `bind` copies it with the kernels of one game as its globals, so that every call in it is a direct, inlinable one, and
@@ -6,15 +6,18 @@ compiles it for the signature that its annotations give. Numba keeps the machine
 all sources it may depend on: an edit or an upgrade never runs old code.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import shutil
+import sys
 import tempfile
 import time
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +25,32 @@ import numba
 import numba.extending
 import numpy as np
 from numba import float64, int8, int64, uint64
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+from numba.core.serialize import dumps
+
+from cardenvs.core import deferred
 
 config: Any = numba.config
 DISABLED = bool(config.DISABLE_JIT)
 
-kernel = numba.njit(nogil=True, error_model="numpy")
-"""Decorator of a rule, encoding or heuristic function; under `NUMBA_DISABLE_JIT=1` it stays plain Python."""
+IS_KERNEL = "is_kernel"
+"""The attribute of the functions that `kernel` and `inline` decorate."""
 
-inline = numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)  # type: ignore[call-overload]
-"""The same for a few lines that are called many times: without counting references to arrays (some 7 ns at every branch).
 
-Such a function neither allocates an array nor returns one, but fields of records.
-"""
+def kernel(function: Callable) -> Any:
+    """Decorator of a rule, encoding or heuristic function; under `NUMBA_DISABLE_JIT=1` it stays plain Python."""
+    setattr(function, IS_KERNEL, True)
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def inline(function: Callable) -> Any:
+    """The same for a few lines that are called many times: without counting references to arrays (some 7 ns at every branch).
+
+    Such a function neither allocates an array nor returns one, but fields of records.
+    """
+    setattr(function, IS_KERNEL, True)
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function)  # type: ignore[call-overload]
 
 
 _ONES = np.array([int("01" * ones or "0", 16) for ones in range(9)], np.uint64)
@@ -66,6 +83,13 @@ else:
     def put_ones(out, at, ones):
         """Set `ones` of the eight features of the int8 array `out` from place `at` on, and clear the rest of them."""
         _store_word(out, at, _ONES[ones])  # type: ignore[call-arg]
+
+
+@inline
+def copy_row(out, row):
+    """Copy the numbers of `row` to the beginning of `out`; in kernels, `out[:] = row` takes a second to compile at each place."""
+    for i in range(len(row)):
+        out[i] = row[i]
 
 
 class States(np.ndarray):
@@ -107,10 +131,11 @@ _NUMBA_TYPES = {
 }
 
 
-def bind(template: Callable, dtype: np.dtype, name: str, namespace: dict[str, Any], sources: tuple[Path, ...]) -> Callable:
+def bind(template: Callable, dtype: np.dtype, name: str, namespace: dict[str, Any], folder: Path | None) -> Callable:
     """`template` with `namespace` as its globals, compiled for records of `dtype`.
 
-    `name` makes its cache file its own; `sources` are the files and folders whose edits must recompile it.
+    `name` is that of the game, or of its loops. The machine code is kept in `folder` (see `cache_folder`; None: nowhere).
+    Returns the bare entry point: calls take half a microsecond less, and the types of arguments are not checked.
     """
     function = rebind(template, namespace)
     function.__qualname__ = f"{name}.{template.__name__}"
@@ -119,12 +144,30 @@ def bind(template: Callable, dtype: np.dtype, name: str, namespace: dict[str, An
     record = numba.types.Array(numba.from_dtype(dtype), 1, "C")
     kinds = [kind for key, kind in template.__annotations__.items() if key != "return"]
     arguments = tuple(record if kind is States else _NUMBA_TYPES[kind] for kind in kinds)
-    folder = _cache_folder(name, sources)
-    kept, config.CACHE_DIR = config.CACHE_DIR, str(folder or "")
     try:
-        return numba.njit(arguments, nogil=True, error_model="numpy", cache=folder is not None)(function)
-    finally:
-        config.CACHE_DIR = kept
+        with deferred.compiling(function.__qualname__, IS_KERNEL):
+            return _compile(function, arguments, name, folder)
+    except Exception:  # in Numba's own way it works, or the error is told as Numba tells it
+        return _compile(function, arguments, name, folder)
+
+
+def _compile(function: Callable, arguments: tuple, name: str, folder: Path | None) -> Callable:
+    """The function, compiled for these types of arguments or read from its file."""
+    loop: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if folder:
+        loop._cache = LoopCache(function.__qualname__, folder)
+    if not (folder and loop._cache.path(arguments, cpu_target.target_context.codegen()).exists()):
+        _announce(name, cached=folder is not None)
+    loop.compile(arguments)
+    (compiled,) = loop.overloads.values()
+    return compiled.entry_point
+
+
+@functools.cache
+def _announce(name: str, cached: bool) -> None:
+    """Say on standard error, once a process, that the loops of a game are compiled."""
+    often = "once" if cached else "as in every process"
+    print(f"compiling {name} for this machine, {often}: about ten seconds", file=sys.stderr, flush=True)
 
 
 def rebind(template: Callable, namespace: dict[str, Any]) -> Callable:
@@ -134,15 +177,106 @@ def rebind(template: Callable, namespace: dict[str, Any]) -> Callable:
     return function
 
 
-@functools.cache
-def _cache_folder(name: str, sources: tuple[Path, ...]) -> Path | None:
-    """The writable folder of this game's machine code, or None (after one warning) where there is none."""
-    digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
-    for path in sorted({path for source in sources for path in (source.rglob("*.py") if source.is_dir() else [source])}):
+class LoopCache:
+    """Keeps the machine code of one loop, as a dispatcher of Numba asks for it.
+
+    A file holds a digest of its content first. What cannot be read is compiled anew, what cannot be written is not kept.
+    """
+
+    def __init__(self, name: str, folder: Path):
+        self._name, self._folder = name, folder
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def path(self, signature: Any, codegen: Any) -> Path:
+        """The file of this loop for a signature and a processor."""
+        key = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()
+        return self._folder / f"{self._name.replace('/', '-')}-{key[:16]}.bin"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled loop; None if it is not there, or damaged."""
+        target_context.refresh()
+        path = self.path(signature, target_context.codegen())
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        if data[:32] != hashlib.sha256(data[32:]).digest():
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(data[32:]))
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a compiled loop; a process that reads meanwhile finds all of it or nothing."""
+        data = dumps(result._reduce())
+        path = self.path(signature, result.library.codegen)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            part.write_bytes(hashlib.sha256(data).digest() + data)
+            part.replace(path)
+        except OSError as error:
+            _warn_uncached(error.strerror or str(error))
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
+def cache_folder(name: str, kernels: Iterable[Callable], sources: Iterable[Path]) -> Path | None:
+    """The writable folder for the machine code of loops that are bound to `kernels`, or None where there is none.
+
+    It is named by a digest of the kernels, of all that they use, and of the files in `sources` and beside the kernels. A
+    kernel that cannot be found again by its name (a closure, or one of `__main__`) is not kept either.
+    """
+    if DISABLED:
+        return None
+    functions: list[Any] = [getattr(kernel, "py_func", kernel) for kernel in kernels]
+    if not all(_has_a_name(function) for function in functions):
+        return None
+    folders = {Path(function.__code__.co_filename).parent for function in functions}
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {config.BOUNDSCHECK} {deferred.AVAILABLE}".encode())
+    for path in sorted({path for source in {*folders, *sources} for path in (source.rglob("*.py") if source.is_dir() else [source])}):
         digest.update(path.read_bytes())
+    for part in _parts(functions):
+        digest.update(part)
+    return _writable(name, digest.hexdigest()[:16])
+
+
+def _has_a_name(function: Any) -> bool:
+    named = function.__module__ != "__main__" and "<" not in function.__qualname__ and not function.__closure__
+    return named and Path(function.__code__.co_filename).is_file()
+
+
+def _parts(functions: list[Any]) -> Iterator[bytes]:
+    """What makes the machine code of functions: their code, the names that it uses, and what these stand for."""
+    seen: set[int] = set()
+    left = functions[::-1]
+    while left:
+        function = left.pop()
+        code = function.__code__
+        yield repr((function.__module__, function.__qualname__, id(code) in seen)).encode()
+        if id(code) in seen:
+            continue
+        seen.add(id(code))
+        yield code.co_code + repr([const for const in code.co_consts if not hasattr(const, "co_code")]).encode()
+        for name in code.co_names:
+            value: Any = function.__globals__.get(name)
+            if hasattr(value, "py_func"):
+                left.append(value.py_func)
+            elif isinstance(value, types.FunctionType):
+                left.append(value)
+            elif isinstance(value, np.ndarray):
+                yield repr((name, value.dtype, value.shape)).encode() + value.tobytes()
+            elif isinstance(value, int | float | str | tuple):
+                yield repr((name, value)).encode()
+
+
+@functools.cache
+def _writable(name: str, digest: str) -> Path | None:
+    """This game's folder for a digest, or None after one warning if it cannot be written."""
     try:
         base = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cardenvs")
-        folder = base / f"{name}-{digest.hexdigest()[:16]}"
+        folder = base / f"{name}-{digest}"
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)

@@ -1,8 +1,8 @@
 """Loops over many tables, as templates: `Game.loops` binds them to the kernels of one game.
 
-The names `deal`, `legal_actions`, `step`, `hide`, `resample`, `observe`, `scores`, `choose_easy` and `choose_strong`
-stand for the game's kernels. A loop over `lanes` touches those rows alone, so that threads may share the arrays.
-`view` is working space of one record.
+Functions without annotations are helpers, parts of the loops. The names `deal`, `legal_actions`, `step`, `hide`, `resample`,
+`observe`, `scores`, `choose_easy` and `choose_strong` stand for the game's kernels. A loop over `lanes` touches those rows
+alone, so that threads may share the arrays. `view` is working space of one record.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ EXTERNAL = -1
 
 NEWS = 64
 
-# Helpers: parts of the loops below.
+# Helpers.
 
 
 def start_game(states, i, blank, deck):
@@ -100,8 +100,6 @@ def draw_world(view, words, records, i):
     world.seeds[0] = next_word(words, 0)
     world.viewer = -1
 
-
-HELPERS = (start_game, advance, make_view, write_turn, choose_random, choose, draw_world)
 
 # Loops.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cardenvs.core import jit
+from cardenvs.core.jit import copy_row
 from cardenvs.core.rng import DEALS, EVENTS, below, shuffle
 from cardenvs.core.state import SCORE, new_states, pay_win, seat_after, state_dtype
 from cardenvs.games.ramino.cards import (
@@ -127,7 +128,7 @@ def deal_cards(state, deck):
         state.stock[i] = i // 2
     shuffle(state.rng, DEALS, state.stock)
     if len(deck) > 0:
-        state.stock[:] = deck
+        copy_row(state.stock, deck)
     clear_table(state)
     seats = state.num_seats
     first = seat_after(state.dealer, 1, seats)
@@ -484,7 +485,7 @@ def reshuffle(state):
     size = state.pile_size
     old = state.pile[:size]
     shuffle(state.rng, EVENTS, old)
-    state.stock[NUM_CARDS - size :] = old
+    copy_row(state.stock[NUM_CARDS - size :], old)
     state.stock_size = size
     state.reshuffled[:] = 0
     for card in old:
@@ -718,7 +719,7 @@ def hide(view):
     view.stock[:] = 0
     for seat in range(view.num_seats):
         if seat != view.viewer:
-            view.hand[seat] = view.held[seat]
+            copy_row(view.hand[seat], view.held[seat])
     one, two = view.hand[view.viewer, 0], view.hand[view.viewer, 1]
     view.unseen[0] = ALL & ~(two | view.shown[1] | (one & view.shown[0]))
     view.unseen[1] = ALL & ~(one | view.shown[0])
@@ -727,7 +728,7 @@ def hide(view):
 @jit.kernel
 def hidden_cards(view, out):
     """Write to the pair `out` the cards of which the viewer does not know where they are."""
-    out[:] = view.unseen
+    copy_row(out, view.unseen)
     for seat in range(view.num_seats):
         if seat != view.viewer:
             remove(out, view.held[seat, 0])
@@ -757,7 +758,7 @@ def resample(state, words):
                 num_seats += 1
     shuffle(words, 0, seats[:num_seats])
     shuffle(words, 0, drawn[:num_drawn])
-    seats[num_seats : num_seats + num_drawn] = drawn[:num_drawn]
+    copy_row(seats[num_seats:], drawn[:num_drawn])
     num_seats += num_drawn
     cards = np.empty(NUM_CARDS, np.int64)  # first those that cannot be in the stock
     others = np.empty(NUM_CARDS, np.int64)
@@ -774,10 +775,10 @@ def resample(state, words):
                 num_cards += 1
     shuffle(words, 0, cards[:num_cards])
     shuffle(words, 0, others[:num_others])
-    cards[num_cards : num_cards + num_others] = others[:num_others]
+    copy_row(cards[num_cards:], others[:num_others])
     for i in range(num_seats):
         add(state.hand[seats[i]], BITS[cards[i]])
-    state.stock[NUM_CARDS - state.stock_size :] = cards[num_seats : num_cards + num_others]
+    copy_row(state.stock[NUM_CARDS - state.stock_size :], cards[num_seats : num_cards + num_others])
     state.unseen[:] = 0
 
 

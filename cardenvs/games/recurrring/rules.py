@@ -3,6 +3,7 @@
 import numpy as np
 
 from cardenvs.core import jit
+from cardenvs.core.jit import copy_row
 from cardenvs.core.rng import DEALS, shuffle
 from cardenvs.core.state import SCORE, pay_score, pay_win, seat_after
 from cardenvs.games.recurrring.cards import COPIES, COUNTS, MAX_SEATS, R
@@ -57,13 +58,13 @@ def deal_game(state, deck):
             at += 1
     shuffle(state.rng, DEALS, cards)
     if len(deck) > 0:
-        cards[:] = deck
+        copy_row(cards, deck)
     state.hand[:] = 0
     state.hand_size[:] = 0
     for i in range(len(cards)):
         state.hand[i % seats, cards[i]] += 1
         state.hand_size[i % seats] += 1
-    state.hidden[:] = counts
+    copy_row(state.hidden, counts)
     state.known[:] = 0
     state.pile[:] = 0
     state.face_down_value[:] = -1

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cardenvs.core import jit
+from cardenvs.core.jit import copy_row
 from cardenvs.core.rng import DEALS, RACES, below, shuffle
 from cardenvs.core.state import SCORE, pay_score, pay_win, seat_after
 from cardenvs.games.timbre.cards import ALL, BIT, COLOUR, LETTERS, NUM_CARDS, RANK, SUIT, WILD, WILDS, count, lowest
@@ -414,9 +415,9 @@ def move_back(state, seat):
 @jit.kernel
 def end_hand(state, ding):
     """All moves are made: the game is over, or the next hand is dealt (TI-05, TI-15)."""
-    state.choice_before[:] = state.choice
+    copy_row(state.choice_before, state.choice)
     state.ding_before = ding
-    state.tricks_before[:] = state.tricks
+    copy_row(state.tricks_before, state.tricks)
     at_finish = 0
     for seat in range(state.num_seats):
         at_finish += state.position[seat] == FINISH

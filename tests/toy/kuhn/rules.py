@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cardenvs.core import jit
+from cardenvs.core.jit import copy_row
 from cardenvs.core.piles import draw
 from cardenvs.core.rng import DEALS, shuffle
 from cardenvs.core.state import SCORE, pay_score, pay_win, state_dtype
@@ -44,7 +45,7 @@ def deal(state, deck):
         state.stock[card] = card
     shuffle(state.rng, DEALS, state.stock)
     if len(deck) > 0:
-        state.stock[:] = deck
+        copy_row(state.stock, deck)
     state.stock_ends[1] = 3
     for seat in range(SEATS):
         state.hand[seat] = draw(state.stock, state.stock_ends)
@@ -122,5 +123,5 @@ def resample(state, words):
     if state.shown and cards[0] != state.hand[1 - viewer]:
         cards[0], cards[1] = cards[1], cards[0]
     state.hand[1 - viewer] = cards[0]
-    state.stock[:2] = state.hand
+    copy_row(state.stock, state.hand)
     state.stock[2] = cards[1]
