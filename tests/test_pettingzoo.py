@@ -277,6 +277,35 @@ def test_returns_of_a_won_game(case: Case):
             assert total_rewards(env) == pytest.approx(dict(zip(env.possible_agents, expected, strict=True)))
 
 
+@pytest.mark.parametrize(
+    ("game_id", "limit", "reward", "scale"),
+    [
+        ("ding-v0", {"max_steps": 6}, "win", None),
+        ("ding-v0", {"max_steps": 6}, "score", None),
+        ("ringer-v0", {"max_steps": 30}, "score", 20),
+        ("timbre-v0", {"max_hands": 2}, "win", None),
+        ("timbre-v0", {"max_hands": 2}, "score", 10),
+    ],
+)
+def test_a_truncated_game_pays_nothing_save_what_its_page_says(game_id: str, limit: dict[str, int], reward: str, scale: int | None):
+    """G-04, DI-14, RI-26: scores in Ringer and Timbre, where they are fixed at any moment."""
+    case = Case(game_id, 4)
+    env = case.finished(seed=3, reward=reward, **limit)
+    assert all(env.truncations.values())
+    scores = np.array(env.scores())
+    assert len(set(scores.tolist())) > 1
+    expected = (scores - scores.mean()) / scale if scale else np.zeros(4)
+    assert list(total_rewards(env).values()) == pytest.approx(expected)
+
+
+def test_a_truncated_game_of_ringer_is_won_by_the_scores_reached():
+    """RI-26"""
+    env = Case("ringer-v0", 4).finished(seed=3, max_steps=30)
+    assert all(env.truncations.values())
+    scores, returns = np.array(env.scores()), np.array(list(total_rewards(env).values()))
+    assert ((returns > 0) == (scores == scores.max())).all()
+
+
 def total_rewards(env: CardEnv) -> dict[str, Any]:
     """The returns of a finished game, played again from its record."""
     totals: dict[str, float] = dict.fromkeys(env.possible_agents, 0.0)
