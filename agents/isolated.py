@@ -57,6 +57,12 @@ class IsolatedAgent:
         self.start_limit = start_limit
         self._process: subprocess.Popen | None = None
 
+    def make(self) -> None:
+        """Start the process and make the player in it."""
+        if self._process is None:
+            self._start()
+        self._ask(b"M", self.start_limit)
+
     def reset(self, game: Game, num_players: int, seat: int, seed: int) -> None:
         """A game starts; see `Agent.reset`."""
         if self._process is None:
@@ -155,7 +161,9 @@ def _serve(connection: socket.socket, spec: str) -> None:
         except EOFError:
             return
         try:
-            if question[:1] == b"R":
+            if question[:1] == b"M":
+                player, action = make(spec), 0
+            elif question[:1] == b"R":
                 asked = json.loads(question[1:])
                 if asked["game"] not in registry.game_ids():
                     registry.register(asked["game"], asked["module"])

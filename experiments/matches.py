@@ -78,24 +78,36 @@ class Deals:
 
     @property
     def wins(self) -> np.ndarray:
-        """float64: shares of the win; the winners are those with the best returns, or all but the offender."""
-        best = self.returns.max(axis=2, keepdims=True) - self.returns < 1e-9
+        """float64: shares of the win, by final scores whatever was paid; all but an offender win where it loses by a fault.
+
+        Where nobody wins a truncated game (see `Game.wins_truncated`), all share.
+        """
+        best = self.scores == self.scores.max(axis=2, keepdims=True)
+        if self.truncated.any() and not find_game(self.game).wins_truncated:
+            best |= self.truncated[..., None] != 0
         for fault in self.faults:
             best[fault.deal, fault.rotation] = np.arange(best.shape[2]) != fault.position
         return best / best.sum(axis=2, keepdims=True)
 
     @property
-    def above(self) -> np.ndarray:
-        """float64: scores above the mean of the table.
+    def worst(self) -> float:
+        """The lowest score above the mean that anybody got without a fault in the game; -1 if that is higher, or there is none."""
+        above = self.scores - self.scores.mean(axis=2, keepdims=True)
+        clean = np.ones(above.shape[:2], bool)
+        clean[tuple(np.array([(fault.deal, fault.rotation) for fault in self.faults], int).reshape(-1, 2).T)] = False
+        return min(above[clean].min(initial=0.0), -1.0)
 
-        An offender gets the worst that anybody got in this match without a fault (-1 if that is less bad, or there was no
-        such game), so that misbehaving never pays; the others share the opposite.
+    @property
+    def above(self) -> np.ndarray:
+        """float64: scores above the mean of the table; see `above_mean`."""
+        return self.above_mean(self.worst)
+
+    def above_mean(self, worst: float) -> np.ndarray:
+        """float64: scores above the mean of the table. An offender gets `worst`, and the others share the opposite.
+
+        `worst` is that of this match, or of all matches that are compared, so that misbehaving never pays.
         """
         above = self.scores - self.scores.mean(axis=2, keepdims=True)
-        faulty = [(fault.deal, fault.rotation) for fault in self.faults]
-        clean = np.ones(above.shape[:2], bool)
-        clean[tuple(np.array(faulty, int).reshape(-1, 2).T)] = False
-        worst = min(above[clean].min(initial=0.0), -1.0)
         for fault in self.faults:
             above[fault.deal, fault.rotation] = -worst / (above.shape[2] - 1)
             above[fault.deal, fault.rotation, fault.position] = worst
@@ -105,16 +117,14 @@ class Deals:
     def beats(self) -> np.ndarray:
         """float64 (deals, positions, positions): in how many of a deal's games one player was ranked above another, ties half.
 
-        The ranking of a game is by returns, then by scores; an offender is last and the others tie.
+        The ranking of a game is by final scores; an offender is last and the others tie.
         """
-        returns, scores = np.round(self.returns, 9), self.scores.copy()
+        scores = self.scores.copy()
         for fault in self.faults:
-            returns[fault.deal, fault.rotation] = scores[fault.deal, fault.rotation] = 0
-            returns[fault.deal, fault.rotation, fault.position] = -1
-        above = returns[..., :, None] > returns[..., None, :]
-        equal = returns[..., :, None] == returns[..., None, :]
-        above |= equal & (scores[..., :, None] > scores[..., None, :])
-        equal &= scores[..., :, None] == scores[..., None, :]
+            scores[fault.deal, fault.rotation] = 0
+            scores[fault.deal, fault.rotation, fault.position] = -1
+        above = scores[..., :, None] > scores[..., None, :]
+        equal = scores[..., :, None] == scores[..., None, :]
         return (above + 0.5 * equal).sum(axis=1) * ~np.eye(above.shape[-1], dtype=bool)
 
     def save(self, path: Path) -> None:
@@ -152,7 +162,7 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
     """The players of a line-up of texts for `cardenvs.agents.make`.
 
     Those of the form `module:Class` get processes of their own with `time_limit` seconds a decision, which end with the context.
-    Raises `UnknownAgent` for other texts than those of players, and if there is no such module.
+    Raises `UnknownAgent` for other texts than those of players, if there is no such module, and if a player cannot be made.
     """
     players: list[Agent] = []
     shared: dict[str, Agent] = {}
@@ -162,7 +172,13 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
             if colon and kind not in OWN_KINDS:
                 if find_module(kind) is None:
                     raise UnknownAgent(f"no player is called {spec!r}, and there is no module {kind!r}; there are {ALLOWED}")
-                players.append(IsolatedAgent(spec, time_limit))
+                foreign = IsolatedAgent(spec, time_limit)
+                players.append(foreign)
+                try:
+                    foreign.make()
+                except PlayerFault as error:
+                    reason = str(error).strip().splitlines()[-1]
+                    raise UnknownAgent(f"the player {spec!r} cannot be made: {reason}") from None
                 continue
             player = shared.get(spec) or make(spec)
             if isinstance(player, BatchAgent):

@@ -171,9 +171,11 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
 
     A player's score and share of wins are means over its pairings, of which there must be one at least, each with the same
     weight. Those of mixed tables are given by themselves (None without them); both are rated together. Matches of the same
-    number of deals are taken to be played on the same ones, and are bootstrapped together.
+    number of deals are taken to be played on the same ones, and are bootstrapped together. Whoever loses a game by a fault
+    gets the worst score of all matches for it.
     """
     matches = sorted(matches, key=lambda match: match.labels)
+    worst = min(match.deals.worst for match in matches)
     labels = sorted({label for match in matches for label in match.labels})
     size, seats = len(labels), len(matches[0].labels)
     draws = RESAMPLES + 1  # the deals as they were, then all resamples
@@ -186,7 +188,7 @@ def leaderboard(matches: Iterable[Match], anchor: str | None = None, seed: int =
         players = np.array([labels.index(label) for label in match.labels])
         mixed = len(set(match.labels)) > 2
         opponents = players if mixed else players.min() + players.max() - players
-        above_mean, win_shares = _mean(weights, match.deals.above), _mean(weights, match.deals.wins)
+        above_mean, win_shares = _mean(weights, match.deals.above_mean(worst)), _mean(weights, match.deals.wins)
         beats = _mean(weights, match.deals.beats) * len(match.deals.scores)
         for position, (player, opponent) in enumerate(zip(players, opponents, strict=True)):
             for rotation, seat in enumerate(match.deals.seats[:, position]):

@@ -109,6 +109,8 @@ class Game:
     choose_strong: Callable
     text: Callable[[np.ndarray], str]
     check: Callable[[int, Mapping[str, Any]], None] | None = None
+    wins_truncated: bool = False
+    """Whether the best scores win a game that is truncated (else nobody does)."""
 
     @property
     def id(self) -> str:

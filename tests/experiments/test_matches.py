@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardenvs
-from cardenvs.agents import make
+from cardenvs.agents import UnknownAgent, make
 from cardenvs.agents.isolated import IsolatedAgent
 from cardenvs.core import jit
 from cardenvs.core.game import Game
@@ -134,13 +134,13 @@ def test_ties_share_the_win(kuhn):
     assert tied.beats.tolist() == [[[0, 1], [1, 0]]] * 2
 
 
-def test_ranking_is_by_returns_then_by_scores():
+def test_ranking_is_by_final_scores_whatever_was_paid():
     deals = play_deals("recurrring-v0", [make("random")] * 3, 1, 0, SHORT)
     returns, scores = np.zeros((2, 1, 6, 3))
     returns[:] = [1, -0.5, -0.5]
     scores[:] = [5, 9, 3]
     beats = Deals(**{**vars(deals), "returns": returns, "scores": scores}).beats
-    assert beats.tolist() == [[[0, 6, 6], [0, 0, 6], [0, 0, 0]]]
+    assert beats.tolist() == [[[0, 0, 6], [6, 0, 6], [0, 0, 0]]]
 
 
 @pytest.mark.skipif(jit.DISABLED, reason="plays many games")
@@ -211,12 +211,16 @@ def test_a_match_is_saved_whole(kuhn, tmp_path):
 # Misbehaviour (FC-62, FC-63)
 
 
+@pytest.mark.parametrize(("name", "reason"), [("Unmade", "RuntimeError: cannot be made"), ("NotThere", "has no attribute 'NotThere'")])
+def test_a_player_that_cannot_be_made_is_refused_before_any_game(kuhn, name: str, reason: str):
+    with pytest.raises(UnknownAgent, match=f"cannot be made: .*{reason}"):
+        play_rogue(kuhn, name)
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [
-        ("Unmade", "raised", "RuntimeError: cannot be made"),
         ("UnreadyForGames", "raised", "RuntimeError: cannot start"),
-        ("NotThere", "raised", "has no attribute 'NotThere'"),
         ("Raising", "raised", "RuntimeError: lost my cards"),
         ("Illegal", "illegal", "action 2 (no action) of tests.experiments.rogues:Illegal is illegal in kuhn-v0; legal were: pass, bet"),
         ("Negative", "illegal", "action -1"),
@@ -275,6 +279,27 @@ def test_who_misbehaves_often_is_not_asked_any_more(kuhn, monkeypatch):
     assert [fault.kind for fault in deals.faults] == ["exited"] * 3 + ["forfeit"] * 5
     assert (deals.wins == [0, 1]).all()
     assert deals.faults[-1].record is None
+
+
+def test_who_won_does_not_depend_on_what_is_paid():
+    """RA-18, RA-19: payments of single deals rank otherwise than the totals that decide the match."""
+    by_win, by_score = (
+        play_deals("ramino-v0", [make(name) for name in ("strong", "easy", "random")], 12, 3, {"num_deals": 3, "reward": reward})
+        for reward in ("win", "score")
+    )
+    assert (by_win.scores == by_score.scores).all()
+    assert (by_win.wins == by_score.wins).all()
+    assert (by_win.beats == by_score.beats).all()
+    assert (
+        by_win.wins == (by_win.returns == by_win.returns.max(axis=2, keepdims=True)) / (by_win.returns > 0).sum(axis=2)[..., None]
+    ).all()
+
+
+@pytest.mark.parametrize(("game_id", "limit", "shared"), [("ding-v0", 6, True), ("ringer-v0", 30, False)])
+def test_a_truncated_game_is_shared_where_nobody_wins_it(game_id: str, limit: int, shared: bool):
+    result = play_deals(game_id, [make("random") for _ in range(4)], 4, 0, {"max_steps": limit})
+    assert result.truncated.all()
+    assert bool((result.wins == 0.25).all()) == shared
 
 
 def test_misbehaving_costs_the_worst_result_of_the_match():

@@ -325,7 +325,7 @@ def test_misbehaving_players_lose_their_games_and_the_rest_goes_on(tmp_path, mon
     assert set(by_name) == {"random", "easy", "crash", "hang"}
     assert by_name["random"]["faults"] == by_name["easy"]["faults"] == 0
     assert by_name["crash"]["faults"] + by_name["hang"]["faults"] == 5 * 4  # every game of either, those of both once
-    assert by_name["crash"]["score_against"]["easy"] == [-1, -1, -1]
+    assert by_name["crash"]["score_against"]["easy"] == [-2, -2, -2]  # the worst of all games, chips lost to a call
     assert by_name["random"]["score_against"]["easy"][0] != 0
     faults = json.loads((tmp_path / "faults.json").read_text())
     assert len(faults) == 20
@@ -373,3 +373,17 @@ def test_several_processes_play_the_same_matches(tmp_path):
     one, two = run(tmp_path / "one", command), run(tmp_path / "two", f"{command} --workers 2")
     assert without_times(one) == without_times(two)
     assert "mixed: wins" in (tmp_path / "two" / "leaderboard.md").read_text()
+
+
+def test_who_always_loses_by_faults_is_last_on_every_scale(tmp_path: Path):
+    standings = run(tmp_path, f"ramino-v0 --num-players 2 --games 8 --workers 1 --players random easy strong crash={ROGUES}:Raising")
+    by_name = {row["player"]: row for row in standings}
+    assert standings[-1]["player"] == "crash"
+    for scale in ("score_above_mean", "win_share", "rating"):
+        assert by_name["crash"][scale][0] < min(row[scale][0] for name, row in by_name.items() if name != "crash")
+
+
+def test_a_player_that_cannot_be_made_is_refused_before_anything_is_written(tmp_path: Path):
+    with pytest.raises(SystemExit, match=r"UnknownAgent: the player '.*:Missing' cannot be made"):
+        tournament.main(["kuhn-v0", "--players", "random", f"{ROGUES}:Missing", "--out", str(tmp_path / "t")])
+    assert not (tmp_path / "t").exists()

@@ -33,4 +33,5 @@ GAME = Game(
     choose_easy=heuristics.choose_easy,
     choose_strong=heuristics.choose_strong,
     text=rendering.text,
+    wins_truncated=True,  # RI-26
 )
