@@ -8,7 +8,7 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /: /'
 
 demo: .venv/ready  ## train ReCURRRing for two minutes, evaluate, show the table and where the plots lie
-	$(BIN)/python -m cardenvs.experiments.demo
+	$(BIN)/cardenvs demo
 
 test: .venv/ready  ## all tests but the slow ones
 	$(BIN)/python -m pytest
@@ -22,10 +22,10 @@ lint: .venv/ready  ## format, linter, type checker
 	$(BIN)/mypy
 
 bench: .venv/peers  ## decisions per second, compile and import times, next to other suites
-	$(BIN)/python -m cardenvs.experiments.benchmark
+	$(BIN)/cardenvs benchmark
 
 leaderboard: .venv/ready  ## measure the ladder of every game in about ten minutes (BUDGET=medium: with best responses, about 35; full: more than an hour)
-	$(BIN)/python -m cardenvs.experiments.leaderboard --budget $(or $(BUDGET),small)
+	$(BIN)/cardenvs ladder --budget $(or $(BUDGET),small)
 
 docs: .venv/ready  ## write the generated tables
 	$(BIN)/python -m tests.tables --write

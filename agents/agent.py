@@ -136,7 +136,7 @@ def make(spec: str) -> Agent:
             return NetworkAgent(rest) if kind == "checkpoint" else ShippedNetwork(greedy=spec == "ppo")
         except ImportError as error:
             raise MissingExtra(
-                f"{spec} needs {error.name}: pip install {error.name}, or all for training: pip install -e '.[train]'"
+                f"{spec} needs {error.name}: pip install {error.name}, or all for training: pip install 'cardenvs[train]'"
             ) from error
     if kind and rest and kind not in OWN_KINDS:
         try:

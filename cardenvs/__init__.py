@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from cardenvs.envs.aec import CardEnv
     from cardenvs.envs.vector import CardVectorEnv
 
-__all__ = ["find", "game_ids", "make", "make_vec", "register", "replay"]
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "find", "game_ids", "make", "make_vec", "register", "replay"]
 
 
 def make(game_id: str, num_players: int | None = None, **options: Any) -> "CardEnv":

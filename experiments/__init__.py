@@ -5,8 +5,10 @@ if __name__ != "cardenvs.experiments":  # in the folder of a checkout, Python al
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is first imported: threads only slow small networks down
@@ -22,8 +24,20 @@ def parse(arguments: type[Arguments], argv: Sequence[str] | None = None, positio
     try:
         import tyro
     except ImportError as error:
-        raise SystemExit("the experiments need the extra [train]: pip install -e '.[train]'") from error
-    return tyro.cli(arguments, args=argv, config=(tyro.conf.PositionalRequiredArgs,) if positional else ())
+        raise SystemExit("the experiments need the extra [train]: pip install 'cardenvs[train]'") from error
+    refuse_repetitions(arguments, argv)
+    command = arguments.__module__.rpartition(".")[2].replace("_", "-")
+    return tyro.cli(arguments, prog=f"cardenvs {command}", args=argv, config=(tyro.conf.PositionalRequiredArgs,) if positional else ())
+
+
+def refuse_repetitions(arguments: type, argv: Sequence[str] | None) -> None:
+    """End with a sentence if a flag that takes several values is given twice: only the last would count."""
+    words = sys.argv[1:] if argv is None else argv
+    flags = [word.partition("=")[0].replace("_", "-") for word in words]
+    for field in fields(arguments):
+        flag = f"--{field.name.replace('_', '-')}"
+        if "tuple" in str(field.type) and flags.count(flag) > 1:
+            raise SystemExit(f"{flag} is given twice: give it once, with all of its values")
 
 
 def parse_options(game: Game, texts: Iterable[str]) -> dict[str, Any]:
@@ -35,7 +49,7 @@ def parse_options(game: Game, texts: Iterable[str]) -> dict[str, Any]:
             raise InvalidOption(f"the option {text!r} is not of the form name=value; {game.id} has {', '.join(game.options)}")
         choices = game.options[name].choices if name in game.options else ()
         known = {str(choice): choice for choice in choices} | {"None": None}
-        options[name] = known[value] if value in known else int(value) if value.lstrip("-").isdecimal() else value
+        options[name] = known[value] if value in known else int(value) if re.fullmatch(r"-?[0-9]+", value) else value
     return options
 
 

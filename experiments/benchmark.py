@@ -1,6 +1,6 @@
 """Measure decisions per second, memory, compile and import times, and put them next to other suites.
 
-    python -m cardenvs.experiments.benchmark --games recurrring-v0
+    cardenvs benchmark --games recurrring-v0
 
 All figures come from one run: the cases take turns, several rounds of them, and the median of the rounds is shown, since
 the speed of a shared machine changes from second to second. Ratios are of medians.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -259,7 +259,13 @@ def bytes_per_table(game_id: str) -> dict[str, int]:
     return {"state": game.state.itemsize, "observation": game.observation.size, "action_mask": game.actions.size}
 
 
-def main(arguments: Arguments) -> dict[str, Any]:
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    with told_plainly():
+        benchmark(parse(Arguments, argv))
+
+
+def benchmark(arguments: Arguments) -> dict[str, Any]:
     """Measure, print a Markdown report, and save it with the raw figures."""
     for game_id in arguments.games:
         cardenvs.find(game_id)  # wrong ones are refused at once
@@ -313,5 +319,4 @@ def _version(package: str) -> str | None:
 
 
 if __name__ == "__main__":
-    with told_plainly():
-        main(parse(Arguments))
+    main()

@@ -1,6 +1,6 @@
 """How much one seat can gain against a frozen player in all others: a learner is trained to find out.
 
-    python -m cardenvs.experiments.best_response recurrring-v0 --target easy --budgets 250000 1000000
+    cardenvs best-response recurrring-v0 --target easy --budgets 250000 1000000
 
 The learner holds one seat of each table, drawn for each game. It begins as the target itself (or as another player, `--start`):
 a network's weights are copied, then choices of that player are imitated. From there on it is trained with MaskablePPO. When it has made
@@ -33,7 +33,7 @@ from cardenvs.registry import find
 try:
     from cardenvs.experiments.learner import Learning, Snapshot, imitate, learn, make_learner, policy_layers, set_policy_layers
 except ImportError as error:
-    raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
+    raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install 'cardenvs[train]'") from error
 
 LOWER_BOUND = (
     "A gain is what a trained player gets in one seat above what the target would get there, with 95 % intervals over deals. "

@@ -1,6 +1,6 @@
 """The whole way in a few minutes: train an agent of ReCURRRing by self-play, evaluate it on duplicate deals, say where the plot lies.
 
-python -m cardenvs.experiments.demo --minutes 2
+cardenvs demo --minutes 2
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> str:
     print(f"\n{arguments.game}, {arguments.deals} duplicate deals each, 95 % intervals over deals:\n\n{table}\n")
     print(f"learning curve: {run}/learning_curve.png")
     print(f"all of the run:  {run}")
-    print(f"play against it: python -m cardenvs.experiments.play {arguments.game} --opponents checkpoint:{run}")
+    print(f"play against it: cardenvs play {arguments.game} --opponents checkpoint:{run}")
     return table
 
 

@@ -1,6 +1,6 @@
 """A player against others, on duplicate deals.
 
-    python -m cardenvs.experiments.evaluate recurrring-v0 --player strong --opponents easy --num-players 4 --option num_games=1
+    cardenvs evaluate recurrring-v0 --player strong --opponents easy --num-players 4 --option num_games=1
 
 Every deal is played once per rotation of the seats with the same chance. Scores are printed scores above the mean of the
 table; the winner's point is shared among ties; intervals are 95 % bootstrap intervals over deals.

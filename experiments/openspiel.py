@@ -42,7 +42,7 @@ from cardenvs.experiments import parse_options
 try:
     import pyspiel
 except ImportError as error:
-    raise MissingExtra("OpenSpiel is not installed; the extra [openspiel] installs it: pip install -e '.[openspiel]'") from error
+    raise MissingExtra("OpenSpiel is not installed; the extra [openspiel] installs it: pip install 'cardenvs[openspiel]'") from error
 
 PREFIX = "python_cardenvs_"
 MAX_LENGTH = 1_000_000

@@ -1,7 +1,7 @@
 """A person at the terminal against any players; or a saved game, move by move.
 
-    python -m cardenvs.experiments.play recurrring-v0 --opponents strong --num-players 4
-    python -m cardenvs.experiments.play --record runs/play/recurrring-v0-20260131-201500.json
+    cardenvs play recurrring-v0 --opponents strong --num-players 4
+    cardenvs play --record runs/play/recurrring-v0-20260131-201500.json
 
 Between your own moves you are shown the lines of your view that changed. The end of the input and Ctrl-C leave the game; its
 record is saved in any case.

@@ -1,6 +1,6 @@
 """Round robin between any players, on the same duplicate deals for every pairing.
 
-    python -m cardenvs.experiments.tournament recurrring-v0 --players random easy strong mine=checkpoint:runs/…/policy.safetensors
+    cardenvs tournament recurrring-v0 --players random easy strong mine=checkpoint:runs/…/policy.safetensors
 
 A pairing fills the table by turns, A B A B …, so that both players hold as many seats and have an opponent on either side.
 With an odd number of seats it is played twice, A B A and B A B (at three seats: one against two, both ways). With all

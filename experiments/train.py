@@ -1,8 +1,8 @@
 """Train a player by self-play of all seats.
 
-python -m cardenvs.experiments.train recurrring-v0 --minutes 10
-python -m cardenvs.experiments.train --config RUN/config.yaml
-python -m cardenvs.experiments.train --resume RUN
+cardenvs train recurrring-v0 --minutes 10
+cardenvs train --config RUN/config.yaml
+cardenvs train --resume RUN
 """
 
 import json
@@ -18,7 +18,7 @@ from cardenvs import agents
 from cardenvs.agents.network import header_of
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.errors import InvalidOption
-from cardenvs.experiments import parse_options, tables, told_plainly
+from cardenvs.experiments import parse_options, refuse_repetitions, tables, told_plainly
 from cardenvs.experiments.matches import Interval, as_share, interval, play_deals
 from cardenvs.registry import find
 
@@ -33,7 +33,7 @@ try:
     from cardenvs.experiments.learner import SelfPlay, Snapshot, imitate, learn, make_learner, make_tables, measure_ceiling, policy_layers
     from cardenvs.experiments.runs import RunFolder, now, to_arrays
 except ImportError as error:
-    raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install -e '.[train]'") from error
+    raise SystemExit(f"training needs {error.name}, which the extra [train] installs: pip install 'cardenvs[train]'") from error
 
 
 @dataclass(frozen=True)
@@ -325,10 +325,11 @@ class Training:
 
 def read_arguments(argv: Sequence[str] | None) -> Config:
     """The command line, with the settings of the run that `--config` or `--resume` names."""
-    config = tyro.cli(Config, args=argv)
+    refuse_repetitions(Config, argv)
+    config = tyro.cli(Config, prog="cardenvs train", args=argv)
     if source := config.resume / "config.yaml" if config.resume else config.config:
         kept = Config.load(source)
-        config = tyro.cli(Config, args=argv, default=kept)
+        config = tyro.cli(Config, prog="cardenvs train", args=argv, default=kept)
         if config.resume and (changed := [name for name in FIXED if getattr(config, name) != getattr(kept, name)]):
             raise InvalidOption(f"another {', '.join(changed)} is not allowed in a run that goes on: start a new one")
     if not config.game:
@@ -353,9 +354,7 @@ def main(argv: Sequence[str] | None = None) -> Path | None:
         with told_plainly():
             training.train(console)
     except KeyboardInterrupt:
-        console.print(
-            f"stopped; go on with: python -m cardenvs.experiments.train --resume {training.run.path}", highlight=False, soft_wrap=True
-        )
+        console.print(f"stopped; go on with: cardenvs train --resume {training.run.path}", highlight=False, soft_wrap=True)
     return training.run.path
 
 

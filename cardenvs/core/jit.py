@@ -170,6 +170,12 @@ def _announce(name: str, cached: bool) -> None:
     print(f"compiling {name} for this machine, {often}: about ten seconds", file=sys.stderr, flush=True)
 
 
+def is_loop(function: Callable) -> bool:
+    """Whether a function is a template of a loop: one whose arguments are of the types that a loop takes."""
+    kinds = [kind for key, kind in function.__annotations__.items() if key != "return"]
+    return bool(kinds) and all(kind is States or kind in _NUMBA_TYPES for kind in kinds)
+
+
 def rebind(template: Callable, namespace: dict[str, Any]) -> Callable:
     """A copy of the function `template` that looks names up in `namespace`."""
     function = types.FunctionType(template.__code__, namespace, template.__name__)

@@ -257,7 +257,7 @@ def test_without_openspiel_the_command_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.delitem(sys.modules, "cardenvs.experiments.openspiel")
     monkeypatch.delattr("cardenvs.experiments.openspiel")
-    with pytest.raises(SystemExit, match=r"MissingExtra: OpenSpiel is not installed.*pip install -e '\.\[openspiel\]'"):
+    with pytest.raises(SystemExit, match=r"MissingExtra: OpenSpiel is not installed.*pip install 'cardenvs\[openspiel\]'"):
         exploitability.main(["kuhn"])
 
 

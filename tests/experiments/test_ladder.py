@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from cardenvs.errors import InvalidOption
-from cardenvs.experiments import leaderboard
-from cardenvs.experiments.leaderboard import END, START, Budget, published, read, table, write_readme
+from cardenvs.experiments import ladder
+from cardenvs.experiments.ladder import END, START, Budget, published, read, table, write_readme
 from cardenvs.experiments.tournament import Standing
 from tests.common import ROOT
 
@@ -17,12 +17,12 @@ BUDGET = "--games kuhn-v0 --num-players 2 --workers 1"
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ladder that plays at once."""
-    monkeypatch.setattr(leaderboard, "LADDER", ("random", "easy", "flat-mc:2"))
-    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": Budget(games=24, mixed_games=12, search_games=12, responses=0)})
+    monkeypatch.setattr(ladder, "LADDER", ("random", "easy", "flat-mc:2"))
+    monkeypatch.setattr(ladder, "BUDGETS", {"small": Budget(games=24, mixed_games=12, search_games=12, responses=0)})
 
 
 def test_the_command_measures_and_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    leaderboard.main([*f"{BUDGET} --players mine=tests.experiments.rogues:First --out".split(), str(tmp_path)])
+    ladder.main([*f"{BUDGET} --players mine=tests.experiments.rogues:First --out".split(), str(tmp_path)])
     assert {path.name for path in tmp_path.iterdir()} == {"kuhn-v0", "kuhn-v0.json", "kuhn-v0.png", "leaderboard.md"}
     results = read(tmp_path / "kuhn-v0.json")
     rows = {row["player"]: Standing(**row) for row in results["standings"]}
@@ -37,12 +37,12 @@ def test_the_command_measures_and_writes_everything(tmp_path: Path, capsys: pyte
 
 
 def test_players_join_a_ladder_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+    ladder.main([*BUDGET.split(), "--out", str(tmp_path)])
     before = read(tmp_path / "kuhn-v0.json")
     played = []
-    play = leaderboard.Tournament.play_match
-    monkeypatch.setattr(leaderboard.Tournament, "play_match", lambda self, *match: played.append(match[0]) or play(self, *match))
-    leaderboard.main([*BUDGET.split(), "--players", "strong", "--out", str(tmp_path)])
+    play = ladder.Tournament.play_match
+    monkeypatch.setattr(ladder.Tournament, "play_match", lambda self, *match: played.append(match[0]) or play(self, *match))
+    ladder.main([*BUDGET.split(), "--players", "strong", "--out", str(tmp_path)])
     after = {row["player"]: row for row in read(tmp_path / "kuhn-v0.json")["standings"]}
     assert all("strong" in labels for labels in played)
     assert len(played) == 3
@@ -52,7 +52,7 @@ def test_players_join_a_ladder_that_is_measured(tmp_path: Path, monkeypatch: pyt
 
 
 def test_tables_of_different_players_are_shown(tmp_path: Path):
-    leaderboard.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
+    ladder.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
     results = read(tmp_path / "recurrring-v0.json")
     shown = table(results)
     assert shown.splitlines()[0].split("|")[1].strip() == "ReCURRRing"
@@ -66,15 +66,13 @@ def test_tables_of_different_players_are_shown(tmp_path: Path):
 
 def test_best_responses_are_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     budget = Budget(games=24, mixed_games=12, search_games=12, responses=8192)
-    monkeypatch.setattr(leaderboard, "BUDGETS", {"small": budget})
-    monkeypatch.setattr(leaderboard, "RESPONSE_DEALS", 40)
+    monkeypatch.setattr(ladder, "BUDGETS", {"small": budget})
+    monkeypatch.setattr(ladder, "RESPONSE_DEALS", 40)
     trained = []
-    train = leaderboard.best_response
-    monkeypatch.setattr(
-        leaderboard, "best_response", lambda settings: trained.append((settings.target, settings.reward)) or train(settings)
-    )
+    train = ladder.best_response
+    monkeypatch.setattr(ladder, "best_response", lambda settings: trained.append((settings.target, settings.reward)) or train(settings))
     for _ in range(2):
-        leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+        ladder.main([*BUDGET.split(), "--out", str(tmp_path)])
     assert trained == [("random", "win"), ("easy", "win")]
     results = read(tmp_path / "kuhn-v0.json")
     assert set(results["gains"]) == {"random", "easy"}
@@ -102,35 +100,35 @@ def test_a_readme_without_a_place_for_the_tables_is_left_as_it_is(tmp_path: Path
 
 
 def test_what_was_measured_differently_is_not_shown_together(tmp_path: Path):
-    leaderboard.main([*BUDGET.split(), "--out", str(tmp_path)])
+    ladder.main([*BUDGET.split(), "--out", str(tmp_path)])
     with pytest.raises(SystemExit, match="recurrring-v0 and kuhn-v0 were measured with another num_players"):
-        leaderboard.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
+        ladder.main(["--games", "recurrring-v0", "--num-players", "3", "--workers", "1", "--out", str(tmp_path)])
 
 
 def test_results_are_published_together_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(leaderboard, "ROOT", tmp_path)
+    monkeypatch.setattr(ladder, "ROOT", tmp_path)
     readme = tmp_path / "README.md"
     readme.write_text(f"{START}{END}")
     command = [*BUDGET.split(), "--publish", "--out"]
-    leaderboard.main([*command, str(tmp_path / "first")])
+    ladder.main([*command, str(tmp_path / "first")])
     assert {path.name for path in (tmp_path / "leaderboard").iterdir()} == {"kuhn-v0.json", "kuhn-v0.png"}
     assert published(tmp_path / "leaderboard") in readme.read_text()
     before = {path: path.read_bytes() for path in (readme, tmp_path / "leaderboard" / "kuhn-v0.json")}
     other = ["--games", "recurrring-v0", "--workers", "1", "--publish", "--out"]
     with pytest.raises(SystemExit, match="measured with another num_players"):
-        leaderboard.main([*other, str(tmp_path / "other")])
+        ladder.main([*other, str(tmp_path / "other")])
     assert {path: path.read_bytes() for path in before} == before
     assert not (tmp_path / "leaderboard" / "recurrring-v0.json").exists()
 
 
 def test_own_players_are_not_published():
     with pytest.raises(SystemExit, match="cannot be published"):
-        leaderboard.main([*BUDGET.split(), "--players", "strong", "--publish"])
+        ladder.main([*BUDGET.split(), "--players", "strong", "--publish"])
 
 
 def test_unknown_games_are_told_plainly(tmp_path: Path):
     with pytest.raises(SystemExit, match="no game is called chess-v0; there are"):
-        leaderboard.main(["--games", "chess-v0", "--out", str(tmp_path)])
+        ladder.main(["--games", "chess-v0", "--out", str(tmp_path)])
     assert not list(tmp_path.iterdir())
 
 

@@ -1,8 +1,8 @@
 """The ladder of every game, measured: each player against each other, and at tables of different players.
 
-    python -m cardenvs.experiments.leaderboard --budget small
-    python -m cardenvs.experiments.leaderboard --budget full --publish
-    python -m cardenvs.experiments.leaderboard --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
+    cardenvs ladder --budget small
+    cardenvs ladder --budget full --publish
+    cardenvs ladder --games ringer-v0 --players mymodule:MyPlayer mine=checkpoint:RUN
 
 Each game is a tournament (see `cardenvs.experiments.tournament`) in a folder of its own, so that the same command goes on where it was
 interrupted, and players of yours join a ladder that is already measured. Searches, and players of yours, play fewer deals than
@@ -204,7 +204,7 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         return f"{deals * games_per_deal(seats):,} games on {deals:,} deals"
 
     text = (
-        f"`python -m cardenvs.experiments.leaderboard --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing "
+        f"`cardenvs ladder --budget {first['budget']}`, {seats} seats, seed {first['seed']}. Every pairing "
         f"plays {games(first['games'])}, with a search {games(first['search_games'])}. *mixed* are tables of {seats} different players, "
         f"{first['mixed_games']:,} games each, with a search {first['search_games']:,}. Ratings are Bradley-Terry's over "
         "all of these games, `random` at 0, 400 points are ten to one. Intervals are 95 % bootstrap intervals over deals; players are "

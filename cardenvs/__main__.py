@@ -1,0 +1,5 @@
+"""`python -m cardenvs` is the command `cardenvs`."""
+
+from cardenvs.command import main
+
+main()
