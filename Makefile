@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-slow lint bench leaderboard docs clean
+.PHONY: help demo test test-slow lint bench leaderboard tables docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /: /'
@@ -27,17 +27,25 @@ bench: .venv/peers  ## decisions per second, compile and import times, next to o
 leaderboard: .venv/ready  ## measure the ladder of every game in about ten minutes (BUDGET=medium: with best responses, about 35; full: more than an hour)
 	$(BIN)/cardenvs ladder --budget $(or $(BUDGET),small)
 
-docs: .venv/ready  ## write the generated tables
+tables: .venv/ready  ## write the generated tables of the rule pages and the README
 	$(BIN)/python -m tests.tables --write
 
+docs: .venv/docs  ## build the site into docs/_build; warnings are errors
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q docs docs/_build
+	@echo "docs/_build/index.html"
+
 clean:  ## remove the virtual environment and all caches
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist docs/_build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[train,dev]'
+	@touch $@
+
+.venv/docs: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 .venv/peers: .venv/ready

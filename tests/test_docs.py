@@ -11,7 +11,12 @@ from tests.common import GAMES, ROOT, run_python
 from tests.tables import TABLES, readme, refreshed
 
 COMMON = ROOT / "cardenvs" / "games" / "README.md"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", COMMON, *(readme(cardenvs.find(game_id)) for game_id in GAMES)]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    COMMON,
+    *(readme(cardenvs.find(game_id)) for game_id in GAMES),
+]
 BLOCKS = [
     pytest.param(code, id=f"{page.parent.name}-{page.stem}-{number}")
     for page in PAGES

@@ -70,21 +70,24 @@ class Game:
     """A game: its tables, and its kernels over records of `state` (see CONTRIBUTING.md, "Add a game").
 
     Kernels, all compiled:
-        deal(state, deck): start a game in a record whose generator words and options are set, all else blank;
-            `deck` is empty, or the card ids that take the place of the first shuffle's result (its draws are made all the same).
-        legal_actions(state, mask): set to 1 the legal actions of the seat to act in `mask`, int8 zeros of shape (actions.size,).
-        step(state, action): apply a legal action and all that follows by itself; writes `rewards` (zeros before) and `seat`,
-            `terminated` or `truncated`. `steps` counts this decision already.
-        hide(view): in a copy of a state, blank what the seat `view.viewer` may not know. Generator words, seeds, rewards and
-            the count of decisions are blank already. Hiding twice is hiding once.
-        resample(state, words): in a view, draw what is hidden from what is consistent with it, with the generator `words[0]`.
-        observe(view, out): set the features of a view to 1 in `out`, int8 zeros of shape (observation.size,).
-        scores(state, out): printed scores (G-13), int64.
-        choose_easy, choose_strong(view, mask, words): a legal action of the seat to act, from its view.
+
+    * `deal(state, deck)`: start a game in a record whose generator words and options are set, all else blank;
+      `deck` is empty, or the card ids that take the place of the first shuffle's result (its draws are made all the same).
+    * `legal_actions(state, mask)`: set to 1 the legal actions of the seat to act in `mask`, int8 zeros of shape (actions.size,).
+    * `step(state, action)`: apply a legal action and all that follows by itself; writes `rewards` (zeros before) and `seat`,
+      `terminated` or `truncated`. `steps` counts this decision already.
+    * `hide(view)`: in a copy of a state, blank what the seat `view.viewer` may not know. Generator words, seeds, rewards and
+      the count of decisions are blank already. Hiding twice is hiding once.
+    * `resample(state, words)`: in a view, draw what is hidden from what is consistent with it, with the generator `words[0]`.
+    * `observe(view, out)`: set the features of a view to 1 in `out`, int8 zeros of shape (observation.size,).
+    * `scores(state, out)`: printed scores (G-13), int64.
+    * `choose_easy`, `choose_strong(view, mask, words)`: a legal action of the seat to act, from its view.
+
     Plain Python:
-        text(view): the table for people.
-        deck(num_players, options): card ids in the page's order before the first shuffle.
-        check(num_players, options): raises `InvalidOption` for options that do not go together; None if all do.
+
+    * `text(view)`: the table for people.
+    * `deck(num_players, options)`: card ids in the page's order before the first shuffle.
+    * `check(num_players, options)`: raises `InvalidOption` for options that do not go together; None if all do.
     """
 
     name: str
