@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ import cardenvs
 from cardenvs import registry
 from cardenvs.core.game import KERNELS, Game
 from cardenvs.envs.aec import CardEnv
+from cardenvs.envs.vector import CardVectorEnv
 from cardenvs.errors import (
     IllegalAction,
     InvalidAction,
@@ -660,3 +662,36 @@ def refuse() -> None:
 
 if __name__ == "__main__":
     refuse() if sys.argv[1] == "illegal" else go_on(sys.argv[1], Path(sys.argv[2]))
+
+
+def test_options_of_numpy_become_plain_values(case: Case):
+    """Numbers, booleans and texts of NumPy are taken where their values are allowed, and records are plain JSON."""
+    numpy_options = {name: np.asarray(option.default)[()] for name, option in case.game.options.items() if option.default is not None}
+    env = case.started(**numpy_options)
+    assert env.options == case.make().options
+    assert all(type(value) in (int, bool, str, type(None)) for value in env.options.values())
+    assert json.loads(json.dumps(env.record())) == env.record()
+
+
+def test_a_changed_game_is_copied_as_itself(game: Game):
+    other = replace(game, title="changed")
+    tables = CardVectorEnv(other, 2)
+    tables.reset(seed=1)
+    assert copy.deepcopy(tables).game is tables.clone().game is other
+    assert copy.copy(other) is copy.deepcopy(other) is other
+
+
+def test_more_tables_than_memory_holds_are_refused_at_once(game_id: str):
+    with pytest.raises(InvalidOption, match=r"num_envs=1099511627776 .* at most [\d,]+ tables"):
+        cardenvs.make_vec(game_id, 2**40)
+    with pytest.raises(InvalidOption, match="num_envs=1099511627776"):
+        gymnasium.make_vec(f"cardenvs/{game_id[0].upper()}{game_id[1:]}", num_envs=2**40, vectorization_mode="vector_entry_point")
+
+
+@pytest.mark.parametrize("options", [{}, {"copy": False}])
+def test_ends_of_a_batch_are_booleans(game_id: str, options: dict):
+    tables = cardenvs.make_vec(game_id, 3, **options)
+    for batch in (tables.reset(seed=1), tables.step(tables.reset(seed=1).action_mask.argmax(axis=1))):
+        assert batch.terminated.dtype == batch.truncated.dtype == np.bool_
+        assert batch.scores[batch.terminated].shape == (0, tables.num_players)
+        assert (~batch.terminated).all()

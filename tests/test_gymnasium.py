@@ -286,3 +286,9 @@ def test_stable_baselines3():
     ]
     for method in ("fork", "forkserver", "spawn"):
         assert statistics(SubprocVecEnv([make(0), make(1)], start_method=method)) == expected
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.uint8(3)])
+def test_seeds_of_numpy_are_taken_as_everywhere(game_id: str, seed: np.integer):
+    env = gymnasium.make(f"cardenvs/{game_id[0].upper()}{game_id[1:]}")
+    assert np.array_equal(env.reset(seed=seed)[0], env.reset(seed=3)[0])

@@ -59,6 +59,11 @@ class Option:
         raise InvalidOption(f"{name}={value!r} is not allowed: it must be {self.allowed}")
 
 
+def plain(value: Any) -> Any:
+    """NumPy's numbers, booleans and texts as Python's own, other values as they are."""
+    return value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.shape) else value
+
+
 REWARD = Option("win", "what is paid: the game's win (G-10) or the scores (G-11)", choices=("win", "score"))
 
 
@@ -136,7 +141,7 @@ class Game:
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             raise InvalidOption(f"{self.id} has no option {', '.join(map(repr, unknown))}; its options are {', '.join(self.options)}")
-        values = {name: options.get(name, option.default) for name, option in self.options.items()}
+        values = {name: plain(options.get(name, option.default)) for name, option in self.options.items()}
         state = new_states(self.state, 1)
         state["num_seats"] = num_players
         state["viewer"] = -1
@@ -166,6 +171,12 @@ class Game:
     def loops(self) -> "GameLoops":
         """The shared loops of `cardenvs.core.loops`, compiled for this game when first used."""
         return GameLoops(self)
+
+    def __copy__(self) -> "Game":
+        return self
+
+    def __deepcopy__(self, memory: dict[int, Any]) -> "Game":
+        return self
 
     def __reduce__(self):
         return registry.find, (self.id,)

@@ -1,6 +1,7 @@
 """What the environments share: seeds, spaces and actions, checked."""
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,19 @@ def check_count(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_room(game: Game, num_envs: int) -> int:
+    """The number of tables; raises `InvalidOption` if this machine's memory cannot hold them."""
+    needed = num_envs * (game.state.itemsize + game.observation.size + game.actions.size)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        memory = 1 << 40
+    if needed > memory:
+        most = memory // (needed // num_envs)
+        raise InvalidOption(f"num_envs={num_envs} is not allowed: the memory of this machine holds at most {most:,} tables of {game.id}")
+    return num_envs
+
+
 def observation_space(game: Game) -> spaces.Box:
     """The space of one observation, int8 of shape (game.observation.size,)."""
     return spaces.Box(0, 1, (game.observation.size,), np.int8)
@@ -33,13 +47,20 @@ def mask_space(game: Game) -> spaces.Box:
     return spaces.Box(0, 1, (game.actions.size,), np.int8)
 
 
+def check_seed(seed: Any) -> int | None:
+    """The seed as an int, or None; raises `InvalidSeed` for all that is not a whole number from 0."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool | np.bool_) or not hasattr(seed, "__index__") or operator.index(seed) < 0:
+        raise InvalidSeed(f"seed={seed!r} is not allowed: it must be a whole number from 0, or None")
+    return operator.index(seed)
+
+
 def lane_words(seed: Any, lanes: int) -> tuple[int, np.ndarray]:
     """The seed to report (drawn from the operating system if it is None), and the words of so many lanes (G-08)."""
+    seed = check_seed(seed)
     if seed is None:
-        seed = np.random.SeedSequence().entropy
-    elif isinstance(seed, bool | np.bool_) or not hasattr(seed, "__index__") or operator.index(seed) < 0:
-        raise InvalidSeed(f"seed={seed!r} is not allowed: it must be a whole number from 0, or None")
-    seed = operator.index(seed)
+        seed = operator.index(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     return seed, np.random.SeedSequence(seed).generate_state(lanes, np.uint64)
 
 

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from cardenvs.core.game import POLICIES, Game
 from cardenvs.core.loops import EXTERNAL
 from cardenvs.core.state import new_states
-from cardenvs.envs.common import action_number, check_count, find_game, lane_words, observation_space
+from cardenvs.envs.common import action_number, check_count, check_room, check_seed, find_game, lane_words, observation_space
 from cardenvs.errors import IllegalAction, InvalidAction, InvalidOption, NotReset
 
 ALLOWED = f"an opponent is {', '.join(map(repr, POLICIES))}, or an object with `reset` and `act` such as agents.make('ppo') gives"
@@ -62,7 +62,7 @@ class CardGymVectorEnv(VectorEnv):
     ):
         self.game = find_game(game)
         self._blank, self.options = self.game.configure(num_players, options)
-        self.num_envs = check_count("num_envs", num_envs)
+        self.num_envs = check_room(self.game, check_count("num_envs", num_envs))
         self.num_players = int(self._blank["num_seats"][0])
         whole = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
         if seat != "rotate" and not (whole and 0 <= int(seat) < self.num_players):
@@ -269,7 +269,7 @@ class CardGymEnv(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Start the next game, or with `seed` the first of its lane."""
-        super().reset(seed=seed)
+        super().reset(seed=check_seed(seed))
         observation, infos = self._table.reset(seed=seed, options=options)
         return observation[0], {"action_mask": infos["action_mask"][0]}
 

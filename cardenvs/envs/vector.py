@@ -10,7 +10,7 @@ import numpy as np
 
 from cardenvs.core.game import Game
 from cardenvs.core.state import new_states
-from cardenvs.envs.common import check_count, check_layout, find_game, lane_words, mask_space, observation_space
+from cardenvs.envs.common import check_count, check_layout, check_room, find_game, lane_words, mask_space, observation_space
 from cardenvs.errors import IllegalAction, InvalidAction, NotReset
 
 
@@ -26,9 +26,9 @@ class Batch(NamedTuple):
     rewards: np.ndarray
     """float64 (N, seats): of all seats for the last decision."""
     terminated: np.ndarray
-    """int8 (N,): 1 where the last decision ended a game; the next one is dealt already."""
+    """bool (N,): where the last decision ended a game; the next one is dealt already."""
     truncated: np.ndarray
-    """int8 (N,): 1 where it reached the game's limit."""
+    """bool (N,): where it reached the game's limit."""
     scores: np.ndarray
     """int64 (N, seats): final scores where a game ended, else 0."""
 
@@ -53,7 +53,7 @@ class CardVectorEnv:
         num_envs, threads = check_count("num_envs", num_envs), check_count("threads", threads)
         self.game = find_game(game)
         self._blank, self.options = self.game.configure(num_players, options)
-        self.num_envs = num_envs
+        self.num_envs = check_room(self.game, num_envs)
         self.num_players = int(self._blank["num_seats"][0])
         self.single_observation_space = observation_space(self.game)
         self.single_mask_space = mask_space(self.game)
@@ -146,7 +146,8 @@ class CardVectorEnv:
             done.result()
 
     def _hand_out(self) -> Batch:
-        return Batch(*(array.copy() for array in self._batch)) if self.copy else self._batch
+        batch = Batch(*(array.copy() for array in self._batch)) if self.copy else self._batch
+        return batch._replace(terminated=batch.terminated.view(np.bool_), truncated=batch.truncated.view(np.bool_))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None}
