@@ -164,6 +164,8 @@ def seated(specs: Sequence[str], time_limit: float) -> Iterator[list[Agent]]:
     Those of the form `module:Class` get processes of their own with `time_limit` seconds a decision, which end with the context.
     Raises `UnknownAgent` for other texts than those of players, if there is no such module, and if a player cannot be made.
     """
+    if not 0 < time_limit < float("inf"):
+        raise InvalidOption(f"time_limit={time_limit} is not allowed: it must be a number of seconds above 0")
     players: list[Agent] = []
     shared: dict[str, Agent] = {}
     try:

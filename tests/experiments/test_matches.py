@@ -382,3 +382,9 @@ def test_intervals_of_few_deals_cover_what_they_say():
     rng = np.random.default_rng(3)
     covered = [low <= 0 <= high for _, low, high in (interval(rng.normal(size=5)) for _ in range(600))]
     assert 0.92 < np.mean(covered) < 0.985
+
+
+@pytest.mark.parametrize("limit", ["inf", "nan", "0", "-1"])
+def test_time_limits_that_are_none_are_refused(limit: str):
+    with pytest.raises(InvalidOption, match="must be a number of seconds above 0"), seated([], float(limit)):
+        pass
