@@ -660,10 +660,6 @@ def refuse() -> None:
             raise SystemExit(f"a refused action changed {case}")
 
 
-if __name__ == "__main__":
-    refuse() if sys.argv[1] == "illegal" else go_on(sys.argv[1], Path(sys.argv[2]))
-
-
 def test_options_of_numpy_become_plain_values(case: Case):
     """Numbers, booleans and texts of NumPy are taken where their values are allowed, and records are plain JSON."""
     numpy_options = {name: np.asarray(option.default)[()] for name, option in case.game.options.items() if option.default is not None}
@@ -695,3 +691,7 @@ def test_ends_of_a_batch_are_booleans(game_id: str, options: dict):
         assert batch.terminated.dtype == batch.truncated.dtype == np.bool_
         assert batch.scores[batch.terminated].shape == (0, tables.num_players)
         assert (~batch.terminated).all()
+
+
+if __name__ == "__main__":
+    refuse() if sys.argv[1] == "illegal" else go_on(sys.argv[1], Path(sys.argv[2]))
